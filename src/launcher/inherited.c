@@ -1,0 +1,82 @@
+#include "launcher/inherited.h"
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/num.h"
+#include "base/sys.h"
+#include "launcher/environment.h"
+#include "measure/fds.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+uint64_t inherited_reserved(char *const *environment)
+{
+    const char *pid = environment_get(environment, "LISTEN_PID");
+    const char *count = environment_get(environment, "LISTEN_FDS");
+    uint64_t number;
+
+    if (!pid || !count || num_parse(pid, strlen(pid), &number) < 0 || number != (uint64_t)getpid())
+        return 3;
+    if (num_parse(count, strlen(count), &number) < 0 || number > INT_MAX)
+        return 3;
+    return 3 + number;
+}
+
+static void close_number(unsigned number, void *data)
+{
+    (void)data;
+    close((int)number);
+}
+
+/* close_range(2) is refused by the seccomp profile of some engines, with one error or another. */
+static int close_from(uint64_t from)
+{
+    int dir, r;
+
+    if (from > UINT_MAX || sys_close_range((unsigned)from, UINT_MAX) == 0)
+        return 0;
+    dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    if (dir < 0)
+        return dir;
+    r = fds_each(dir, from, dir, close_number, NULL);
+    fd_close(dir);
+    return r;
+}
+
+static void say(uint64_t count, uint64_t highest, uint64_t soft, struct text *warning)
+{
+    text_u64(warning, count);
+    text_str(warning,
+             count == 1 ? " inherited descriptor at or above " : " inherited descriptors at or above ");
+    text_u64(warning, soft);
+    text_str(warning, count == 1 ? " stays open (" : " stay open (the highest is ");
+    text_u64(warning, highest);
+    text_str(warning, ") and will leak into children; inherited-fds = close closes, keep is silent");
+}
+
+void inherited_handle(const struct value *how, uint64_t soft, char *const *environment, struct text *warning)
+{
+    uint64_t count, highest;
+    int dir, r;
+
+    if (value_is(how, WORD_KEEP))
+        return;
+    if (value_is(how, WORD_CLOSE)) {
+        r = close_from(num_max(soft, inherited_reserved(environment)));
+        if (r < 0)
+            text_join(warning,
+                      "can't close the inherited descriptors: close_range is refused, and /proc/self/fd: ",
+                      err_text(-r), NULL);
+        return;
+    }
+    dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    r = dir < 0 ? dir : fds_from(dir, soft, dir, &count, &highest);
+    fd_close(dir);
+    if (r < 0)
+        text_join(warning, "can't look for inherited descriptors: /proc/self/fd: ", err_text(-r), NULL);
+    else if (count > 0)
+        say(count, highest, soft, warning);
+}

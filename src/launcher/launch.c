@@ -1,0 +1,91 @@
+#include "launcher/launch.h"
+
+#include "base/err.h"
+#include "launcher/options.h"
+#include "measure/peakfile.h"
+#include "policy/apply.h"
+
+const char *launch_text(const struct launch *l, enum key_id id)
+{
+    return l->settings.value[id].kind == VALUE_TEXT ? l->settings.value[id].text : NULL;
+}
+
+bool launch_flag(const struct launch *l, enum key_id id)
+{
+    return value_is(&l->settings.value[id], WORD_YES);
+}
+
+static int read_policy(struct launch *l, struct text *reterr)
+{
+    const char *what = launch_text(l, KEY_POLICY);
+    size_t n;
+    int r;
+
+    if (!what)
+        return 0;
+    r = policy_path(what, l->policy_name, sizeof(l->policy_name), reterr);
+    if (r == 0)
+        r = policy_read(l->policy_name, l->policy_bytes, &n, reterr);
+    if (r == 0)
+        r = policy_parse(l->policy_bytes, n, l->policy_name, &l->settings, reterr);
+    return r;
+}
+
+int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr)
+{
+    int command, r;
+
+    settings_init(&l->settings);
+    l->policy_name[0] = '\0';
+    l->environment = environment;
+    r = options_parse(argc, argv, &l->settings, &command, reterr);
+    if (r == 0)
+        r = options_environment(environment, &l->settings, reterr);
+    if (r == 0)
+        r = read_policy(l, reterr);
+    if (r < 0)
+        return r;
+    l->command = argv + command;
+    l->most = launch_flag(l, KEY_QUIET) ? MSG_ERROR : launch_flag(l, KEY_VERBOSE) ? MSG_DETAIL : MSG_INFO;
+    return 0;
+}
+
+static void read_peak(struct launch *l, struct text *warning)
+{
+    const char *path = launch_text(l, KEY_PEAK_FILE);
+    struct peak_summary sum;
+    struct peak_file file;
+    char reason[TEXT_LINE];
+    TEXT_ON(why, reason);
+    int r;
+
+    if (!path || !value_is(&l->settings.value[KEY_SOFT], WORD_PEAK))
+        return;
+    r = peakfile_read(path, &file, &why);
+    if (r < 0 && r != -ENOENT)
+        text_join(warning, "peak file ", path, " ", why.at, "; it is left out", NULL);
+    if (r < 0 || !peakfile_summary(&file, l->settings.value[KEY_SETTLE].number, &sum))
+        return;
+    l->in.recorded = (struct plan_peak){
+        .present = true,
+        .counts = sum.counts,
+        .need = sum.need,
+        .bound = sum.bound,
+        .remaining = sum.remaining,
+        .since = sum.since,
+    };
+}
+
+int launch_limit(struct launch *l, struct text *warning, struct text *reterr)
+{
+    int r;
+
+    l->in = (struct plan_in){.nr_open = 0};
+    r = sys_prlimit_nofile(0, NULL, &l->in.inherited);
+    if (r < 0) {
+        text_join(reterr, "can't read the nofile limit: ", err_text(-r), NULL);
+        return r;
+    }
+    read_peak(l, warning);
+    return apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
+}

@@ -1,0 +1,40 @@
+/* One start: what was asked for, what is there, what was decided. Lives in main's frame. */
+#ifndef FDFIT_LAUNCHER_LAUNCH_H
+#define FDFIT_LAUNCHER_LAUNCH_H
+
+#include "launcher/msg.h"
+#include "policy/plan.h"
+#include "policy/policy.h"
+
+#include <limits.h>
+
+/** Exit codes of fdfit itself; the workload's own status is everything else. */
+enum launch_exit { EXIT_FDFIT = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+struct launch {
+    struct settings settings;
+    struct plan_in in;
+    struct plan plan;
+    char **command;     /* argv from the command on; its first is NULL when there is none */
+    char **environment; /* without the variables that were read */
+    enum msg_level most;
+    char policy_name[PATH_MAX]; /* "" without a policy */
+    char policy_bytes[POLICY_MAX_BYTES + 1];
+};
+
+/** Read arguments, environment and policy file into l->settings. Returns 0, or a negative error with reterr.
+ */
+int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr);
+
+/** Read the peak file if the settings name one and soft = peak wants it, decide, and set the limit on this
+ * process. A peak file that can't be used is a text in *warning, not an error. Returns 0, PLAN_NO_TARGET, or
+ * a negative error with reterr. */
+int launch_limit(struct launch *l, struct text *warning, struct text *reterr);
+
+/** The text setting of a key, or NULL. */
+const char *launch_text(const struct launch *l, enum key_id id);
+
+/** True when a yes/no setting is "yes". */
+bool launch_flag(const struct launch *l, enum key_id id);
+
+#endif

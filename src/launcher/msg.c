@@ -1,0 +1,40 @@
+#include "launcher/msg.h"
+
+#include "base/fd.h"
+#include "base/text.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The reader of our stderr may be gone. SIGPIPE must then neither end us before the workload starts nor be
+ * left changed for the workload, so it is ignored just around the write. */
+static int write_without_sigpipe(int fd, const char *bytes, size_t n)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    int r;
+
+    sigaction(SIGPIPE, &ignore, &old);
+    r = fd_write_all(fd, bytes, n);
+    sigaction(SIGPIPE, &old, NULL);
+    return r;
+}
+
+void msg(enum msg_level level, enum msg_level most, const char *line)
+{
+    char buffer[TEXT_LINE + 32];
+    TEXT_ON(t, buffer);
+
+    if (level > most)
+        return;
+    text_join(&t, level == MSG_WARNING ? "fdfit: warning: " : "fdfit: ", line, NULL);
+    if (t.len == t.cap - 1)
+        t.len--; /* a line that was cut off ends as a line all the same */
+    text_char(&t, '\n');
+    write_without_sigpipe(STDERR_FILENO, t.at, t.len);
+}
+
+int msg_print(const char *bytes)
+{
+    return write_without_sigpipe(STDOUT_FILENO, bytes, strlen(bytes));
+}

@@ -1,0 +1,66 @@
+/* The one table of keys. Options, FDFIT_* variables and the policy file are all read through it, so that
+ * `soft` is
+ * --soft, FDFIT_SOFT and "soft =", and a new key is one row. */
+#ifndef FDFIT_POLICY_KEYS_H
+#define FDFIT_POLICY_KEYS_H
+
+#include "policy/value.h"
+
+enum key_id {
+    KEY_SOFT,
+    KEY_HARD,
+    KEY_PEAK,
+    KEY_PEAK_FILE,
+    KEY_HEADROOM,
+    KEY_FLOOR,
+    KEY_CEILING,
+    KEY_FALLBACK,
+    KEY_SETTLE,
+    KEY_WHEN_DENIED,
+    KEY_INHERITED_FDS,
+    KEY_QUIET,
+    KEY_VERBOSE,
+    KEY_POLICY,
+    KEY_NOFILE,
+    KEY_EXPLAIN,
+    KEY_INSTALL,
+    KEY_HELP,
+    KEY_VERSION,
+    KEY_COUNT
+};
+
+/** Where a key may stand. */
+enum key_place { IN_ARG = 1, IN_ENV = 2, IN_FILE = 4, IN_ALL = 7 };
+
+struct key {
+    const char *name;     /* as in the policy file; --name; FDFIT_NAME with '_' for '-' */
+    char letter;          /* the short option, or 0 */
+    unsigned char places; /* of enum key_place */
+    bool flag;            /* as an option it takes no value, and means "yes" */
+    struct value_rule rule;
+    struct value fallback; /* the default */
+    const char *values;    /* for --help: what it takes */
+    const char *help;      /* for --help: what it does */
+};
+
+/** The row of a key. */
+const struct key *key_row(enum key_id id);
+
+/** Find a key by its name of n bytes among those that may stand in a place. Returns its id, or KEY_COUNT. */
+enum key_id key_find(const char *name, size_t n, enum key_place place);
+
+/** The same by the name of an environment variable without its FDFIT_ ("PEAK_FILE"). */
+enum key_id key_find_env(const char *name, size_t n);
+
+/** Find a key by its short option. Returns its id, or KEY_COUNT. */
+enum key_id key_find_letter(char letter);
+
+/** The key of that place whose name is nearest to a mistyped one, or KEY_COUNT when none is near
+ *  (more than a third of the letters differ). */
+enum key_id key_nearest(const char *name, size_t n, enum key_place place);
+
+/** Append "unknown <what> 'name'" and the nearest name, if any, with a prefix ("--" for options). */
+void key_unknown(const char *what, const char *prefix, const char *name, size_t n, enum key_place place,
+                 struct text *t);
+
+#endif

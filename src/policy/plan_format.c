@@ -1,0 +1,130 @@
+#include "policy/plan.h"
+
+#include <time.h>
+
+void limit_format(uint64_t limit, struct text *t)
+{
+    if (limit == UINT64_MAX)
+        text_str(t, "unlimited");
+    else
+        text_u64(t, limit);
+}
+
+void nofile_format(const struct nofile *pair, struct text *t)
+{
+    limit_format(pair->soft, t);
+    text_char(t, ':');
+    limit_format(pair->hard, t);
+}
+
+static void two_digits(struct text *t, int value)
+{
+    text_char(t, (char)('0' + value / 10 % 10));
+    text_char(t, (char)('0' + value % 10));
+}
+
+static void format_day(uint64_t seconds, struct text *t)
+{
+    time_t when = (time_t)seconds;
+    struct tm day;
+
+    if (seconds > 253402300799u || !gmtime_r(&when, &day)) /* the end of year 9999 */
+        return;
+    text_str(t, " of ");
+    text_u64(t, (uint64_t)day.tm_year + 1900);
+    text_char(t, '-');
+    two_digits(t, day.tm_mon + 1);
+    text_char(t, '-');
+    two_digits(t, day.tm_mday);
+}
+
+static void format_peak(const struct plan *plan, struct text *t)
+{
+    text_str(t, "peak ");
+    text_u64(t, plan->peak);
+    if (plan->since)
+        format_day(plan->since, t);
+    text_str(t, plan->headroom.kind == VALUE_EXTRA ? " " : " + ");
+    value_format(&plan->headroom, t);
+    if (plan->bounded == BOUNDED_FLOOR) {
+        text_str(t, ", floor ");
+        text_u64(t, plan->floor);
+    } else if (plan->bounded == BOUNDED_CEILING) {
+        text_str(t, ", ceiling ");
+        limit_format(plan->ceiling, t);
+    } else if (plan->bounded == BOUNDED_CLASS) {
+        text_str(t, ", a table of ");
+        text_u64(t, plan->bound);
+    }
+}
+
+static void format_fallback(const struct plan *plan, struct text *t)
+{
+    const struct plan_peak *recorded = &plan->recorded;
+
+    text_str(t, "fallback: ");
+    if (!recorded->present) {
+        text_str(t, "no peak yet");
+        return;
+    }
+    text_str(t, "peak ");
+    text_u64(t, recorded->need);
+    text_str(t, " counts after ");
+    text_duration(t, recorded->remaining);
+    text_str(t, " more");
+}
+
+static void format_notes(const struct plan *plan, const char *between, struct text *t)
+{
+    static const struct {
+        unsigned note;
+        const char *text;
+    } notes[] = {
+        {NOTE_NR_OPEN_CAPPED, "hard brought down to fs.nr_open"},
+        {NOTE_NR_OPEN_CLAMPED, "clamped to fs.nr_open"},
+        {NOTE_SOFT_CLAMPED, "soft clamped to hard"},
+        {NOTE_HARD_CLAMPED, "clamped to the inherited hard limit: no CAP_SYS_RESOURCE"},
+    };
+
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        if (plan->notes & notes[i].note) {
+            text_join(t, between, notes[i].text, NULL);
+            between = ", ";
+        }
+}
+
+void plan_format(const struct plan *plan, struct text *t)
+{
+    char inner[TEXT_LINE];
+    TEXT_ON(reasons, inner);
+
+    if (plan->soft_from == SOFT_PEAK)
+        format_peak(plan, &reasons);
+    else if (plan->soft_from == SOFT_FALLBACK)
+        format_fallback(plan, &reasons);
+    else if (plan->soft_from == SOFT_UNLIMITED)
+        text_str(&reasons, "unlimited is fs.nr_open");
+    format_notes(plan, reasons.len ? ", " : "", &reasons);
+
+    text_str(t, "nofile ");
+    nofile_format(&plan->inherited, t);
+    if (plan_changes(plan)) {
+        text_str(t, " -> ");
+        nofile_format(&plan->limit, t);
+    } else {
+        text_str(t, " kept");
+    }
+    if (reasons.len)
+        text_join(t, " (", reasons.at, ")", NULL);
+}
+
+void plan_warning(const struct plan *plan, struct text *t)
+{
+    if (!(plan->notes & NOTE_PEAK_AT_CEILING))
+        return;
+    text_str(t, "the peak ");
+    text_u64(t, plan->peak);
+    text_str(t, " reaches the ceiling ");
+    limit_format(plan->ceiling, t);
+    text_str(t, ": the workload leaks descriptors, or the ceiling is too low");
+}
