@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+/* clang-format off: a key is read as a row */
 #define WORD(word)                                                                                           \
     {                                                                                                        \
         .kind = VALUE_WORD, .number = (word)                                                                 \
@@ -10,94 +11,224 @@
     {                                                                                                        \
         .kind = VALUE_NUMBER, .number = (n)                                                                  \
     }
+#define PERCENT(n)                                                                                           \
+    {                                                                                                        \
+        .kind = VALUE_PERCENT, .number = (n)                                                                 \
+    }
+#define HOURS(n)                                                                                             \
+    {                                                                                                        \
+        .kind = VALUE_DURATION, .number = (n)*3600000u                                                       \
+    }
 #define NONE                                                                                                 \
     {                                                                                                        \
         .kind = VALUE_NONE                                                                                   \
+    }
+
+#define A_NUMBER                                                                                             \
+    {                                                                                                        \
+        .kinds = KIND_BIT(VALUE_NUMBER)                                                                      \
+    }
+#define A_TEXT                                                                                               \
+    {                                                                                                        \
+        .kinds = KIND_BIT(VALUE_TEXT)                                                                        \
+    }
+#define A_DURATION                                                                                           \
+    {                                                                                                        \
+        .kinds = KIND_BIT(VALUE_DURATION)                                                                    \
     }
 #define YES_NO                                                                                               \
     {                                                                                                        \
         .words = WORD_BIT(WORD_NO) | WORD_BIT(WORD_YES)                                                      \
     }
-#define ONLY(kind)                                                                                           \
-    {                                                                                                        \
-        .kinds = KIND_BIT(kind)                                                                              \
-    }
-#define HOUR 3600000u
 
-static const struct key keys[] = {
-    [KEY_SOFT] = {"soft",
-                  0,
-                  IN_ALL,
-                  false,
-                  {WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_PEAK) | WORD_BIT(WORD_UNLIMITED),
-                   KIND_BIT(VALUE_NUMBER)},
-                  NONE,
-                  "N|inherit|peak|unlimited",
-                  "the soft limit of the workload"},
-    [KEY_HARD] = {"hard",
-                  0,
-                  IN_ALL,
-                  false,
-                  {WORD_BIT(WORD_SOFT) | WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_UNLIMITED),
-                   KIND_BIT(VALUE_NUMBER)},
-                  NONE,
-                  "N|soft|inherit|unlimited",
-                  "its hard limit (soft; by soft=peak the ceiling)"},
-    [KEY_PEAK] = {"peak", 0, IN_ALL, false, ONLY(VALUE_NUMBER), NONE, "N",
-                  "a peak that was measured elsewhere: highest number + 1"},
-    [KEY_PEAK_FILE] = {"peak-file", 0, IN_ALL, false, ONLY(VALUE_TEXT), NONE, "PATH",
-                       "where earlier starts recorded their peak"},
-    [KEY_HEADROOM] = {"headroom",
-                      0,
-                      IN_ALL,
-                      false,
-                      {.kinds = KIND_BIT(VALUE_PERCENT) | KIND_BIT(VALUE_EXTRA)},
-                      {.kind = VALUE_PERCENT, .number = 50},
-                      "P%|+N",
-                      "what to add to the peak (50%)"},
-    [KEY_FLOOR] = {"floor", 0, IN_ALL, false, ONLY(VALUE_NUMBER), NUMBER(256), "N",
-                   "the least soft limit that is derived from a peak (256)"},
-    [KEY_CEILING] = {"ceiling", 0, IN_ALL, false, ONLY(VALUE_NUMBER), NONE, "N",
-                     "the most (the fallback; without one the inherited hard limit)"},
-    [KEY_FALLBACK] = {"fallback", 0, IN_ALL, false, ONLY(VALUE_NUMBER), NONE, "N",
-                      "the soft limit while there is no peak that counts"},
-    [KEY_SETTLE] = {"settle",
-                    0,
-                    IN_ALL,
-                    false,
-                    ONLY(VALUE_DURATION),
-                    {.kind = VALUE_DURATION, .number = 24 * HOUR},
-                    "TIME",
-                    "how long a peak must have been observed to count (24h)"},
-    [KEY_WHEN_DENIED] = {"when-denied",
-                         0,
-                         IN_ALL,
-                         false,
-                         {.words = WORD_BIT(WORD_FAIL) | WORD_BIT(WORD_CLAMP)},
-                         WORD(WORD_FAIL),
-                         "fail|clamp",
-                         "a limit that can't be had: give up, or take the nearest"},
-    [KEY_INHERITED_FDS] = {"inherited-fds",
-                           0,
-                           IN_ALL,
-                           false,
-                           {.words = WORD_BIT(WORD_WARN) | WORD_BIT(WORD_KEEP) | WORD_BIT(WORD_CLOSE)},
-                           WORD(WORD_WARN),
-                           "warn|keep|close",
-                           "descriptors already open at or above the soft limit"},
-    [KEY_QUIET] = {"quiet", 'q', IN_ALL, true, YES_NO, WORD(WORD_NO), "", "say nothing but errors"},
-    [KEY_VERBOSE] = {"verbose", 'v', IN_ALL, true, YES_NO, WORD(WORD_NO), "", "say more"},
-    [KEY_POLICY] = {"policy", 'p', IN_ARG | IN_ENV, false, ONLY(VALUE_TEXT), NONE, "FILE|NAME",
-                    "read a policy file (NAME: /etc/fdfit/NAME.conf)"},
-    [KEY_NOFILE] = {"nofile", 'n', IN_ARG, false, ONLY(VALUE_TEXT), NONE, "SOFT[:HARD]",
-                    "both limits as prlimit(1) reads them: N, S:H, S:, :H, unlimited"},
-    [KEY_EXPLAIN] = {"explain", 0, IN_ARG, true, YES_NO, WORD(WORD_NO), "",
-                     "print the whole decision and start nothing"},
-    [KEY_INSTALL] = {"install", 0, IN_ARG, false, ONLY(VALUE_TEXT), NONE, "DEST",
-                     "copy this program to a file or into a folder"},
-    [KEY_HELP] = {"help", 'h', IN_ARG, true, YES_NO, WORD(WORD_NO), "", "print this text"},
-    [KEY_VERSION] = {"version", 'V', IN_ARG, true, YES_NO, WORD(WORD_NO), "", "print the version"},
+static const struct key keys[] =
+    {
+        [KEY_SOFT] =
+            {
+                .name = "soft",
+                .places = IN_ALL,
+                .fallback = NONE,
+                .rule = {WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_PEAK) | WORD_BIT(WORD_UNLIMITED),
+                         KIND_BIT(VALUE_NUMBER)},
+                .values = "N|inherit|peak|unlimited",
+                .help = "the soft limit of the workload",
+            },
+        [KEY_HARD] =
+            {
+                .name = "hard",
+                .places = IN_ALL,
+                .fallback = NONE,
+                .rule = {WORD_BIT(WORD_SOFT) | WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_UNLIMITED),
+                         KIND_BIT(VALUE_NUMBER)},
+                .values = "N|soft|inherit|unlimited",
+                .help = "its hard limit (soft; by soft=peak the ceiling)",
+            },
+        [KEY_PEAK] =
+            {
+                .name = "peak",
+                .places = IN_ALL,
+                .rule = A_NUMBER,
+                .fallback = NONE,
+                .values = "N",
+                .help = "a peak that was measured elsewhere: highest number + 1",
+            },
+        [KEY_PEAK_FILE] =
+            {
+                .name = "peak-file",
+                .places = IN_ALL,
+                .rule = A_TEXT,
+                .fallback = NONE,
+                .values = "PATH",
+                .help = "where earlier starts recorded their peak",
+            },
+        [KEY_HEADROOM] =
+            {
+                .name = "headroom",
+                .places = IN_ALL,
+                .fallback = PERCENT(50),
+                .rule = {.kinds = KIND_BIT(VALUE_PERCENT) | KIND_BIT(VALUE_EXTRA)},
+                .values = "P%|+N",
+                .help = "what to add to the peak (50%)",
+            },
+        [KEY_FLOOR] =
+            {
+                .name = "floor",
+                .places = IN_ALL,
+                .rule = A_NUMBER,
+                .fallback = NUMBER(256),
+                .values = "N",
+                .help = "the least soft limit that is derived from a peak (256)",
+            },
+        [KEY_CEILING] =
+            {
+                .name = "ceiling",
+                .places = IN_ALL,
+                .rule = A_NUMBER,
+                .fallback = NONE,
+                .values = "N",
+                .help = "the most (the fallback; without one the inherited hard limit)",
+            },
+        [KEY_FALLBACK] =
+            {
+                .name = "fallback",
+                .places = IN_ALL,
+                .rule = A_NUMBER,
+                .fallback = NONE,
+                .values = "N",
+                .help = "the soft limit while there is no peak that counts",
+            },
+        [KEY_SETTLE] =
+            {
+                .name = "settle",
+                .places = IN_ALL,
+                .rule = A_DURATION,
+                .fallback = HOURS(24),
+                .values = "TIME",
+                .help = "how long a peak must have been observed to count (24h)",
+            },
+        [KEY_WHEN_DENIED] =
+            {
+                .name = "when-denied",
+                .places = IN_ALL,
+                .fallback = WORD(WORD_FAIL),
+                .rule = {.words = WORD_BIT(WORD_FAIL) | WORD_BIT(WORD_CLAMP)},
+                .values = "fail|clamp",
+                .help = "a limit that can't be had: give up, or take the nearest",
+            },
+        [KEY_INHERITED_FDS] =
+            {
+                .name = "inherited-fds",
+                .places = IN_ALL,
+                .fallback = WORD(WORD_WARN),
+                .rule = {.words = WORD_BIT(WORD_WARN) | WORD_BIT(WORD_KEEP) | WORD_BIT(WORD_CLOSE)},
+                .values = "warn|keep|close",
+                .help = "descriptors already open at or above the soft limit",
+            },
+        [KEY_QUIET] =
+            {
+                .name = "quiet",
+                .letter = 'q',
+                .places = IN_ALL,
+                .flag = true,
+                .rule = YES_NO,
+                .fallback = WORD(WORD_NO),
+                .values = "",
+                .help = "say nothing but errors",
+            },
+        [KEY_VERBOSE] =
+            {
+                .name = "verbose",
+                .letter = 'v',
+                .places = IN_ALL,
+                .flag = true,
+                .rule = YES_NO,
+                .fallback = WORD(WORD_NO),
+                .values = "",
+                .help = "say more",
+            },
+        [KEY_POLICY] =
+            {
+                .name = "policy",
+                .letter = 'p',
+                .places = IN_ARG | IN_ENV,
+                .rule = A_TEXT,
+                .fallback = NONE,
+                .values = "FILE|NAME",
+                .help = "read a policy file (NAME: /etc/fdfit/NAME.conf)",
+            },
+        [KEY_NOFILE] =
+            {
+                .name = "nofile",
+                .letter = 'n',
+                .places = IN_ARG,
+                .rule = A_TEXT,
+                .fallback = NONE,
+                .values = "SOFT[:HARD]",
+                .help = "both limits as prlimit(1) reads them: N, S:H, S:, :H, unlimited",
+            },
+        [KEY_EXPLAIN] =
+            {
+                .name = "explain",
+                .places = IN_ARG,
+                .flag = true,
+                .rule = YES_NO,
+                .fallback = WORD(WORD_NO),
+                .values = "",
+                .help = "print the whole decision and start nothing",
+            },
+        [KEY_INSTALL] =
+            {
+                .name = "install",
+                .places = IN_ARG,
+                .rule = A_TEXT,
+                .fallback = NONE,
+                .values = "DEST",
+                .help = "copy this program to a file or into a folder",
+            },
+        [KEY_HELP] =
+            {
+                .name = "help",
+                .letter = 'h',
+                .places = IN_ARG,
+                .flag = true,
+                .rule = YES_NO,
+                .fallback = WORD(WORD_NO),
+                .values = "",
+                .help = "print this text",
+            },
+        [KEY_VERSION] =
+            {
+                .name = "version",
+                .letter = 'V',
+                .places = IN_ARG,
+                .flag = true,
+                .rule = YES_NO,
+                .fallback = WORD(WORD_NO),
+                .values = "",
+                .help = "print the version",
+            },
 };
+/* clang-format on */
 
 _Static_assert(sizeof(keys) / sizeof(keys[0]) == KEY_COUNT, "each key has its row");
 
