@@ -4,6 +4,7 @@
 #include "launcher/options.h"
 #include "measure/peakfile.h"
 #include "policy/apply.h"
+#include "policy/lock.h"
 
 const char *launch_text(const struct launch *l, enum key_id id)
 {
@@ -31,6 +32,18 @@ static int read_policy(struct launch *l, struct text *reterr)
     return r;
 }
 
+/* Only a supervisor can answer the calls that clamp asks about. */
+static int check_lock(const struct launch *l, struct text *reterr)
+{
+    if (lock_mode(&l->settings.value[KEY_LOCK]) != LOCK_CLAMP || launch_flag(l, KEY_INIT))
+        return 0;
+    text_str(reterr, "lock = clamp (");
+    origin_format(&l->settings.origin[KEY_LOCK], KEY_LOCK, l->policy_name, reterr);
+    text_str(reterr, ") needs init = yes: only a supervisor can answer for the limit; "
+                     "without one use lock = deny or pretend");
+    return -EINVAL;
+}
+
 int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr)
 {
     int command, r;
@@ -43,6 +56,8 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
         r = options_environment(environment, &l->settings, reterr);
     if (r == 0)
         r = read_policy(l, reterr);
+    if (r == 0)
+        r = check_lock(l, reterr);
     if (r < 0)
         return r;
     l->command = argv + command;
@@ -88,4 +103,20 @@ int launch_limit(struct launch *l, struct text *warning, struct text *reterr)
     }
     read_peak(l, warning);
     return apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
+}
+
+int launch_lock(const struct launch *l, struct text *line, struct text *reterr)
+{
+    enum lock_mode mode = lock_mode(&l->settings.value[KEY_LOCK]);
+    bool no_new_privs;
+    int r;
+
+    if (mode == LOCK_NO)
+        return 0;
+    r = lock_load(mode, &no_new_privs, reterr);
+    if (r < 0)
+        return r;
+    if (no_new_privs)
+        lock_explain_no_new_privs(line);
+    return 0;
 }

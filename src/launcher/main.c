@@ -80,12 +80,17 @@ static int explain(const struct launch *l, bool have_plan, const struct text *pe
 /* From here on this process is the workload, but for what exec changes. */
 static int run(struct launch *l)
 {
-    char buffer[TEXT_LINE];
+    char buffer[TEXT_LINE], info[TEXT_LINE], bad[TEXT_LINE];
     TEXT_ON(warning, buffer);
+    TEXT_ON(locked, info);
+    TEXT_ON(why, bad);
     int r;
 
     inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, l->environment, &warning);
     say_text(l, MSG_WARNING, &warning);
+    if (launch_lock(l, &locked, &why) < 0)
+        return fail(&why);
+    say_text(l, MSG_INFO, &locked);
     r = exec_search(l->command, l->environment);
     text_init(&warning, buffer, sizeof(buffer));
     r = exec_explain(l->command[0], r, l->environment, &warning);
