@@ -102,14 +102,14 @@ class Ending:
         self.assertIn("a-folder", messages)
 
     def test_grace_then_kill(self):
-        run = self.start_counting(grace="500ms")
+        run = self.start_counting(grace="200ms")
         run.kill(signal.SIGTERM)
         self.assertEqual(run.out.line("TERM").split()[0], "15")
         self.assertEqual(run.end(), self.by_signal(9), run.messages())
         self.assertIn("KILL", run.messages())
 
     def test_grace_counts_from_the_rewrite_of_term(self):
-        run = self.start_counting(grace="500ms", rewrite="TERM:INT")
+        run = self.start_counting(grace="200ms", rewrite="TERM:INT")
         run.kill(signal.SIGTERM)
         self.assertEqual(run.out.line("INT").split()[0], "2")
         self.assertEqual(run.end(), self.by_signal(9), run.messages())
@@ -141,7 +141,7 @@ class Ending:
             self.assertEqual(out.splitlines()[-1], "child 15", setting)
 
     def test_wait_all_kills_a_child_that_ignores_term(self):
-        run = self.start([FAMILY, "stubborn", "leave=5"], wait_all=True, grace="500ms")
+        run = self.start([FAMILY, "stubborn", "leave=5"], wait_all=True, grace="200ms")
         out = run.out.rest()  # ends when the stubborn child, the last writer, is dead
         self.assertEqual(out.splitlines()[-1], "child 15")
         self.assertEqual(run.end(), 5, run.messages())

@@ -1,6 +1,7 @@
 /* start-with [SETTING...] -- CMD...: become CMD with an odd start. Settings, done in the order given:
  *   block=HEX ignore=HEX  blocked mask and ignored set, one bit a signal, signal 1 lowest (raw: 32 to 34 too)
  *   close=N               close descriptor N
+ *   read=N:PATH           PATH, a FIFO perhaps, open for reading as descriptor N; write=N:PATH for writing
  *   group                 a process group of its own
  *   session               a session of its own, without a terminal
  *   terminal              a session of its own whose controlling terminal is descriptor 0
@@ -8,6 +9,7 @@
  *   own-pid=NAME          an environment variable that holds this process's number */
 #include "helper.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
@@ -24,6 +26,18 @@ static void ignore_exactly(uint64_t set)
         if (syscall(SYS_rt_sigaction, sig, &action, NULL, KERNEL_SET) < 0)
             give_up("rt_sigaction");
     }
+}
+
+static void open_as(const char *place, int flags)
+{
+    char *path;
+    long wanted = strtol(place, &path, 10);
+    int fd = *path == ':' ? open(path + 1, flags) : -1;
+
+    if (fd < 0)
+        give_up(place);
+    if (fd != wanted && (dup2(fd, (int)wanted) < 0 || close(fd) < 0))
+        give_up(place);
 }
 
 static void raise_core_limit(void)
@@ -56,6 +70,10 @@ static void apply(const char *word)
         ignore_exactly(strtoull(value, NULL, 16));
     else if ((value = value_of(word, "close")))
         close((int)to_number(value));
+    else if ((value = value_of(word, "read")))
+        open_as(value, O_RDONLY);
+    else if ((value = value_of(word, "write")))
+        open_as(value, O_WRONLY);
     else if ((value = value_of(word, "own-pid")))
         name_own_pid(value);
     else if (strcmp(word, "core") == 0)
