@@ -47,15 +47,15 @@ static struct init_actions on_signal(struct init_state *s, const struct init_eve
     return a;
 }
 
-/* Job control: a shell sees that its job stopped only if fdfit stops. A namespace's PID 1 can't. A plain STOP
- * from somewhere is mirrored only where there is a terminal: elsewhere whoever continues the child would not
+/* Job control: a shell sees that its job stopped only if fdfit stops with it. A namespace's PID 1 can't, and
+ * the leader of a session has no shell above it (a service of systemd's): who continues its child would not
  * know to continue fdfit as well. */
 static struct init_actions on_stopped(struct init_state *s, const struct init_event *e)
 {
     struct init_actions a = {.what = 0};
 
     s->stopped = true;
-    if (s->is_pid1 || s->last || (e->signal == SIGSTOP && !s->has_terminal))
+    if (s->is_pid1 || s->is_leader || s->last)
         return a;
     s->mirrored = true;
     a.what = INIT_STOP_SELF;

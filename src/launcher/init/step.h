@@ -41,7 +41,7 @@ struct init_actions {
 struct init_state {
     /* set by the caller */
     bool is_pid1;
-    bool has_terminal; /* a controlling terminal: a shell watches our stops */
+    bool is_leader; /* of its session: no shell watches its stops */
     bool wait_all;
     uint64_t grace; /* milliseconds; 0: never */
     struct signal_map rewrite;

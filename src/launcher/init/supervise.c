@@ -352,18 +352,16 @@ static void configure(struct supervisor *s, struct launch *l, const struct init_
 {
     char ignored[TEXT_LINE];
     TEXT_ON(checked_before, ignored); /* the lists were checked as a whole when they were read */
-    int terminal = fd_open(AT_FDCWD, "/dev/tty", O_RDONLY | O_NONBLOCK, 0);
 
     memset(s, 0, sizeof(*s));
     s->l = l;
     s->started = now_ms();
     s->state.is_pid1 = caller->is_pid1;
-    s->state.has_terminal = terminal >= 0;
+    s->state.is_leader = caller->is_leader;
     s->state.wait_all = launch_flag(l, KEY_WAIT_ALL);
     s->state.grace = l->settings.value[KEY_GRACE].number;
     signal_map_parse(launch_text(l, KEY_REWRITE), &s->state.rewrite, &checked_before);
     exit_map_parse(launch_text(l, KEY_EXIT_MAP), &s->exit_map, &checked_before);
-    fd_close(terminal);
 }
 
 static void say_end(const struct supervisor *s)
