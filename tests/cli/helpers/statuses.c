@@ -1,7 +1,6 @@
 /* statuses [pid1] FIRST LAST -- CMD...: run CMD once for each number, with the number in place of every word
  * "@", and print "NUMBER STATUS", the status as wait(2) gives it. With pid1 each CMD is PID 1 of a namespace
  * of its own, with /proc to match: hundreds of them in one process cost less than an unshare(1) each. */
-#define _GNU_SOURCE
 #include "helper.h"
 
 #include <sched.h>
