@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-#: The launcher under test, and the folder of the small C programs that the tests start.
+#: The launcher under test, and the folders of the small C programs that the tests start, a list as PATH is one.
 FDFIT = os.environ.get("FDFIT", "fdfit")
 HELPERS = os.environ.get("FDFIT_TEST_HELPERS", "")
 #: Debian packages unpacked (never installed) by contrib/dev, to be run as victims.
@@ -22,7 +22,10 @@ PATIENCE = 60.0
 
 def helper(name):
     """Path of a built test helper."""
-    return os.path.join(HELPERS, name)
+    found = shutil.which(name, path=HELPERS)
+    if not found:
+        raise AssertionError(f"no helper {name} in FDFIT_TEST_HELPERS={HELPERS}")
+    return found
 
 
 def clean_env(**more):
