@@ -73,9 +73,12 @@ static void say(uint64_t count, uint64_t highest, uint64_t soft, struct text *wa
 static void look(uint64_t soft, int own, struct text *warning)
 {
     uint64_t count, highest;
-    int dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
-    int r = dir < 0 ? dir : fds_from(dir, soft, dir, own, &count, &highest);
+    int dir, r;
 
+    if (fds_none_from(soft))
+        return;
+    dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    r = dir < 0 ? dir : fds_from(dir, soft, dir, own, &count, &highest);
     fd_close(dir);
     if (r < 0)
         text_join(warning, "can't look for inherited descriptors: /proc/self/fd: ", err_text(-r), NULL);
