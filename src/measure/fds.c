@@ -32,8 +32,10 @@ int fds_each(int dir, uint64_t from, int but, void (*each)(unsigned number, void
 {
     char buffer[2048];
 
-    if (from > INT_MAX)
-        return 0; /* no descriptor has such a number, and lseek(2) would refuse the larger ones */
+    /* The kernel's largest fs.nr_open lies below (kernel fs/file.c, sysctl_nr_open_max), so no descriptor has
+     * such a number; lseek(2) on /proc refuses a position above INT_MAX. */
+    if (from > INT_MAX - 2)
+        return 0;
     if (lseek(dir, (off_t)from + 2, SEEK_SET) < 0)
         return -errno;
     for (;;) {
