@@ -27,21 +27,34 @@ uint64_t inherited_reserved(char *const *environment)
 
 static void close_number(unsigned number, void *data)
 {
-    (void)data;
-    close((int)number);
+    const int *own = data;
+
+    if ((int)number != *own)
+        close((int)number);
+}
+
+static int close_range_but(unsigned from, int own)
+{
+    int r = 0;
+
+    if (own < 0 || (unsigned)own < from)
+        return sys_close_range(from, UINT_MAX);
+    if ((unsigned)own > from)
+        r = sys_close_range(from, (unsigned)own - 1);
+    return r < 0 ? r : sys_close_range((unsigned)own + 1, UINT_MAX);
 }
 
 /* close_range(2) is refused by the seccomp profile of some engines, with one error or another. */
-static int close_from(uint64_t from)
+static int close_from(uint64_t from, int own)
 {
     int dir, r;
 
-    if (from > UINT_MAX || sys_close_range((unsigned)from, UINT_MAX) == 0)
+    if (from > UINT_MAX || close_range_but((unsigned)from, own) == 0)
         return 0;
     dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
     if (dir < 0)
         return dir;
-    r = fds_each(dir, from, dir, close_number, NULL);
+    r = fds_each(dir, from, dir, close_number, &own);
     fd_close(dir);
     return r;
 }
@@ -57,26 +70,31 @@ static void say(uint64_t count, uint64_t highest, uint64_t soft, struct text *wa
     text_str(warning, ") and will leak into children; inherited-fds = close closes, keep is silent");
 }
 
-void inherited_handle(const struct value *how, uint64_t soft, char *const *environment, struct text *warning)
+static void look(uint64_t soft, int own, struct text *warning)
 {
     uint64_t count, highest;
-    int dir, r;
+    int dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    int r = dir < 0 ? dir : fds_from(dir, soft, dir, own, &count, &highest);
 
-    if (value_is(how, WORD_KEEP))
-        return;
-    if (value_is(how, WORD_CLOSE)) {
-        r = close_from(num_max(soft, inherited_reserved(environment)));
-        if (r < 0)
-            text_join(warning,
-                      "can't close the inherited descriptors: close_range is refused, and /proc/self/fd: ",
-                      err_text(-r), NULL);
-        return;
-    }
-    dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
-    r = dir < 0 ? dir : fds_from(dir, soft, dir, &count, &highest);
     fd_close(dir);
     if (r < 0)
         text_join(warning, "can't look for inherited descriptors: /proc/self/fd: ", err_text(-r), NULL);
     else if (count > 0)
         say(count, highest, soft, warning);
+}
+
+void inherited_handle(const struct value *how, uint64_t soft, int own, char *const *environment,
+                      struct text *warning)
+{
+    int r;
+
+    if (value_is(how, WORD_WARN))
+        look(soft, own, warning);
+    if (!value_is(how, WORD_CLOSE))
+        return;
+    r = close_from(num_max(soft, inherited_reserved(environment)), own);
+    if (r < 0)
+        text_join(warning,
+                  "can't close the inherited descriptors: close_range is refused, and /proc/self/fd: ",
+                  err_text(-r), NULL);
 }

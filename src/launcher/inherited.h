@@ -14,7 +14,9 @@ uint64_t inherited_reserved(char *const *environment);
 
 /** Do what `inherited-fds` says with the descriptors at or above soft: append a warning that names their
  * count and the highest, close them (all but 0 to 2 and those that systemd passed), or nothing. Without /proc
- * a warning says that it can't be known. Never fails: what could not be done is in the warning. */
-void inherited_handle(const struct value *how, uint64_t soft, char *const *environment, struct text *warning);
+ * a warning says that it can't be known. `own` is a descriptor of fdfit's that is left alone and not counted
+ * (-1: none). Never fails: what could not be done is in the warning. */
+void inherited_handle(const struct value *how, uint64_t soft, int own, char *const *environment,
+                      struct text *warning);
 
 #endif

@@ -5,6 +5,8 @@
 #include "measure/peakfile.h"
 #include "policy/apply.h"
 
+#include <string.h>
+
 const char *launch_text(const struct launch *l, enum key_id id)
 {
     return l->settings.value[id].kind == VALUE_TEXT ? l->settings.value[id].text : NULL;
@@ -31,6 +33,15 @@ static int read_policy(struct launch *l, struct text *reterr)
     return r;
 }
 
+/* Under the name fdfit-init, init mode is the default. */
+static void read_name(struct launch *l, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    if (strcmp(slash ? slash + 1 : name, "fdfit-init") == 0)
+        l->settings.value[KEY_INIT] = (struct value){.kind = VALUE_WORD, .number = WORD_YES};
+}
+
 int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr)
 {
     int command, r;
@@ -38,6 +49,8 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
     settings_init(&l->settings);
     l->policy_name[0] = '\0';
     l->environment = environment;
+    if (argc > 0)
+        read_name(l, argv[0]);
     r = options_parse(argc, argv, &l->settings, &command, reterr);
     if (r == 0)
         r = options_environment(environment, &l->settings, reterr);

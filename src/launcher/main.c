@@ -1,11 +1,14 @@
 /* fdfit: give one workload the descriptor limit that it needs. */
 #include "base/err.h"
+#include "base/signals.h"
 #include "launcher/exec.h"
 #include "launcher/explain.h"
 #include "launcher/inherited.h"
+#include "launcher/init/supervise.h"
 #include "launcher/install.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
+#include "launcher/say.h"
 
 #include <unistd.h>
 
@@ -41,32 +44,6 @@ static int install(const char *dest)
     return print(line.at);
 }
 
-static void say_text(const struct launch *l, enum msg_level level, const struct text *t)
-{
-    if (t->len > 0)
-        msg(level, l->most, t->at);
-}
-
-static void say_plan(const struct launch *l, const struct text *peak_warning)
-{
-    char one[TEXT_LINE], two[TEXT_LINE], three[TEXT_LINE];
-    TEXT_ON(decision, one);
-    TEXT_ON(warning, two);
-    TEXT_ON(foreign, three);
-
-    say_text(l, MSG_WARNING, peak_warning);
-    plan_format(&l->plan, &decision);
-    say_text(l, MSG_INFO, &decision);
-    plan_warning(&l->plan, &warning);
-    say_text(l, MSG_WARNING, &warning);
-    if (l->most < MSG_DETAIL)
-        return;
-    options_foreign(l->environment, &foreign);
-    if (foreign.len > 0)
-        text_str(&foreign, ": not known to fdfit, left to the workload");
-    say_text(l, MSG_DETAIL, &foreign);
-}
-
 static int explain(const struct launch *l, bool have_plan, const struct text *peak_warning)
 {
     char buffer[2 * PATH_MAX + 8192];
@@ -77,34 +54,63 @@ static int explain(const struct launch *l, bool have_plan, const struct text *pe
     return print(text.at);
 }
 
+static int say_exec_failure(const struct launch *l, int error)
+{
+    char buffer[TEXT_LINE];
+    TEXT_ON(line, buffer);
+    int code = exec_explain(l->command[0], error, l->environment, &line);
+
+    msg(MSG_ERROR, l->most, line.at);
+    return code;
+}
+
 /* From here on this process is the workload, but for what exec changes. */
-static int run(struct launch *l)
+static int run(struct launch *l, uint64_t mask)
 {
     char buffer[TEXT_LINE];
     TEXT_ON(warning, buffer);
-    int r;
 
-    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, l->environment, &warning);
+    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, -1, l->environment, &warning);
     say_text(l, MSG_WARNING, &warning);
-    r = exec_search(l->command, l->environment);
-    text_init(&warning, buffer, sizeof(buffer));
-    r = exec_explain(l->command[0], r, l->environment, &warning);
-    msg(MSG_ERROR, l->most, warning.at);
-    return r;
+    signals_set_mask(mask, NULL);
+    return say_exec_failure(l, exec_search(l->command, l->environment));
 }
 
-static int launch(struct launch *l)
+static int stay(struct launch *l, uint64_t mask)
+{
+    char bad[TEXT_LINE];
+    TEXT_ON(why, bad);
+    struct init_end end;
+
+    if (supervise(l, mask, &end, &why) < 0)
+        return fail(&why);
+    if (!end.by_signal)
+        return end.value;
+    end_by_signal(end.value);
+    return 128 + end.value;
+}
+
+/* A key that means nothing without init = yes was set by mistake, or init was forgotten. */
+static void warn_of_init_keys(const struct launch *l)
+{
+    for (unsigned id = 0; id < KEY_COUNT; id++)
+        if (key_row((enum key_id)id)->init_only && l->settings.origin[id].kind != ORIGIN_DEFAULT) {
+            char buffer[TEXT_LINE];
+            TEXT_ON(line, buffer);
+
+            text_join(&line, key_row((enum key_id)id)->name, " has no effect without init = yes (--init)",
+                      NULL);
+            say_text(l, MSG_WARNING, &line);
+        }
+}
+
+static int exec_mode(struct launch *l, uint64_t mask)
 {
     char bad[TEXT_LINE], odd[TEXT_LINE];
     TEXT_ON(why, bad);
     TEXT_ON(peak_warning, odd);
-    int r;
+    int r = launch_limit(l, &peak_warning, &why);
 
-    if (!l->command[0] && !launch_flag(l, KEY_EXPLAIN)) {
-        text_str(&why, "no command to start; usage: fdfit [options] [--] COMMAND [ARG...], or fdfit --help");
-        return fail(&why);
-    }
-    r = launch_limit(l, &peak_warning, &why);
     if (r < 0)
         return fail(&why);
     if (launch_flag(l, KEY_EXPLAIN))
@@ -113,8 +119,23 @@ static int launch(struct launch *l)
         text_str(&why, "no limit asked for; give -n SOFT[:HARD], or soft = N in a policy (-p)");
         return fail(&why);
     }
-    say_plan(l, &peak_warning);
-    return run(l);
+    warn_of_init_keys(l);
+    say_limit(l, true, peak_warning.at);
+    return run(l, mask);
+}
+
+static int launch(struct launch *l, uint64_t mask)
+{
+    char bad[TEXT_LINE];
+    TEXT_ON(why, bad);
+
+    if (!l->command[0] && !launch_flag(l, KEY_EXPLAIN)) {
+        text_str(&why, "no command to start; usage: fdfit [options] [--] COMMAND [ARG...], or fdfit --help");
+        return fail(&why);
+    }
+    if (launch_flag(l, KEY_INIT) && !launch_flag(l, KEY_EXPLAIN))
+        return stay(l, mask);
+    return exec_mode(l, mask);
 }
 
 int main(int argc, char **argv)
@@ -122,7 +143,12 @@ int main(int argc, char **argv)
     struct launch l;
     char bad[TEXT_LINE];
     TEXT_ON(why, bad);
+    uint64_t mask = 0;
 
+    /* First of all: as PID 1 a TERM that comes before the workload can take it would be dropped. SIGPIPE
+     * stays, since a message to a closed stderr raises it, and msg lets it pass only where it is not blocked.
+     */
+    signals_set_mask(~(SIGNALS_SYNCHRONOUS | SIGNAL_BIT(SIGPIPE)), &mask);
     if (launch_read(&l, argc, argv, environ, &why) < 0)
         return fail(&why);
     if (launch_flag(&l, KEY_HELP))
@@ -131,5 +157,5 @@ int main(int argc, char **argv)
         return print("fdfit " FDFIT_VERSION "\n");
     if (launch_text(&l, KEY_INSTALL))
         return install(launch_text(&l, KEY_INSTALL));
-    return launch(&l);
+    return launch(&l, mask);
 }

@@ -13,6 +13,10 @@ enum msg_level {
  * SIGPIPE. */
 void msg(enum msg_level level, enum msg_level most, const char *line);
 
+/** The same for the supervisor: a reader that does not read, or is gone, must not stop the reaping, so the
+ * line is dropped where it can't be written at once. Needs SIGPIPE to be blocked. */
+void msg_try(enum msg_level level, enum msg_level most, const char *line);
+
 /** Write a text to stdout. Returns 0 or -errno. */
 int msg_print(const char *bytes);
 

@@ -81,7 +81,7 @@ static int parse_short(struct cursor *c, struct settings *settings, struct text 
 int options_parse(int argc, char *const *argv, struct settings *settings, int *ret_command,
                   struct text *reterr)
 {
-    struct cursor c = {argc, argv, 1};
+    struct cursor c = {argc, argv, argc > 0 ? 1 : 0};
 
     for (; c.at < argc; c.at++) {
         const char *arg = argv[c.at];

@@ -1,232 +1,155 @@
 #include "policy/keys.h"
 
+#include "policy/maps.h"
+
 #include <string.h>
 
-/* clang-format off: a key is read as a row */
-#define WORD(word)                                                                                           \
-    {                                                                                                        \
-        .kind = VALUE_WORD, .number = (word)                                                                 \
-    }
-#define NUMBER(n)                                                                                            \
-    {                                                                                                        \
-        .kind = VALUE_NUMBER, .number = (n)                                                                  \
-    }
-#define PERCENT(n)                                                                                           \
-    {                                                                                                        \
-        .kind = VALUE_PERCENT, .number = (n)                                                                 \
-    }
-#define HOURS(n)                                                                                             \
-    {                                                                                                        \
-        .kind = VALUE_DURATION, .number = (n)*3600000u                                                       \
-    }
-#define NONE                                                                                                 \
-    {                                                                                                        \
-        .kind = VALUE_NONE                                                                                   \
-    }
+static int check_rewrite(const char *text, struct text *reterr)
+{
+    struct signal_map map;
 
-#define A_NUMBER                                                                                             \
-    {                                                                                                        \
-        .kinds = KIND_BIT(VALUE_NUMBER)                                                                      \
-    }
-#define A_TEXT                                                                                               \
-    {                                                                                                        \
-        .kinds = KIND_BIT(VALUE_TEXT)                                                                        \
-    }
-#define A_DURATION                                                                                           \
-    {                                                                                                        \
-        .kinds = KIND_BIT(VALUE_DURATION)                                                                    \
-    }
-#define YES_NO                                                                                               \
-    {                                                                                                        \
-        .words = WORD_BIT(WORD_NO) | WORD_BIT(WORD_YES)                                                      \
-    }
+    return signal_map_parse(text, &map, reterr);
+}
 
-static const struct key keys[] =
-    {
-        [KEY_SOFT] =
-            {
-                .name = "soft",
-                .places = IN_ALL,
-                .fallback = NONE,
-                .rule = {WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_PEAK) | WORD_BIT(WORD_UNLIMITED),
-                         KIND_BIT(VALUE_NUMBER)},
-                .values = "N|inherit|peak|unlimited",
-                .help = "the soft limit of the workload",
-            },
-        [KEY_HARD] =
-            {
-                .name = "hard",
-                .places = IN_ALL,
-                .fallback = NONE,
-                .rule = {WORD_BIT(WORD_SOFT) | WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_UNLIMITED),
-                         KIND_BIT(VALUE_NUMBER)},
-                .values = "N|soft|inherit|unlimited",
-                .help = "its hard limit (soft; by soft=peak the ceiling)",
-            },
-        [KEY_PEAK] =
-            {
-                .name = "peak",
-                .places = IN_ALL,
-                .rule = A_NUMBER,
-                .fallback = NONE,
-                .values = "N",
-                .help = "a peak that was measured elsewhere: highest number + 1",
-            },
-        [KEY_PEAK_FILE] =
-            {
-                .name = "peak-file",
-                .places = IN_ALL,
-                .rule = A_TEXT,
-                .fallback = NONE,
-                .values = "PATH",
-                .help = "where earlier starts recorded their peak",
-            },
-        [KEY_HEADROOM] =
-            {
-                .name = "headroom",
-                .places = IN_ALL,
-                .fallback = PERCENT(50),
-                .rule = {.kinds = KIND_BIT(VALUE_PERCENT) | KIND_BIT(VALUE_EXTRA)},
-                .values = "P%|+N",
-                .help = "what to add to the peak (50%)",
-            },
-        [KEY_FLOOR] =
-            {
-                .name = "floor",
-                .places = IN_ALL,
-                .rule = A_NUMBER,
-                .fallback = NUMBER(256),
-                .values = "N",
-                .help = "the least soft limit that is derived from a peak (256)",
-            },
-        [KEY_CEILING] =
-            {
-                .name = "ceiling",
-                .places = IN_ALL,
-                .rule = A_NUMBER,
-                .fallback = NONE,
-                .values = "N",
-                .help = "the most (the fallback; without one the inherited hard limit)",
-            },
-        [KEY_FALLBACK] =
-            {
-                .name = "fallback",
-                .places = IN_ALL,
-                .rule = A_NUMBER,
-                .fallback = NONE,
-                .values = "N",
-                .help = "the soft limit while there is no peak that counts",
-            },
-        [KEY_SETTLE] =
-            {
-                .name = "settle",
-                .places = IN_ALL,
-                .rule = A_DURATION,
-                .fallback = HOURS(24),
-                .values = "TIME",
-                .help = "how long a peak must have been observed to count (24h)",
-            },
-        [KEY_WHEN_DENIED] =
-            {
-                .name = "when-denied",
-                .places = IN_ALL,
-                .fallback = WORD(WORD_FAIL),
-                .rule = {.words = WORD_BIT(WORD_FAIL) | WORD_BIT(WORD_CLAMP)},
-                .values = "fail|clamp",
-                .help = "a limit that can't be had: give up, or take the nearest",
-            },
-        [KEY_INHERITED_FDS] =
-            {
-                .name = "inherited-fds",
-                .places = IN_ALL,
-                .fallback = WORD(WORD_WARN),
-                .rule = {.words = WORD_BIT(WORD_WARN) | WORD_BIT(WORD_KEEP) | WORD_BIT(WORD_CLOSE)},
-                .values = "warn|keep|close",
-                .help = "descriptors already open at or above the soft limit",
-            },
-        [KEY_QUIET] =
-            {
-                .name = "quiet",
-                .letter = 'q',
-                .places = IN_ALL,
-                .flag = true,
-                .rule = YES_NO,
-                .fallback = WORD(WORD_NO),
-                .values = "",
-                .help = "say nothing but errors",
-            },
-        [KEY_VERBOSE] =
-            {
-                .name = "verbose",
-                .letter = 'v',
-                .places = IN_ALL,
-                .flag = true,
-                .rule = YES_NO,
-                .fallback = WORD(WORD_NO),
-                .values = "",
-                .help = "say more",
-            },
-        [KEY_POLICY] =
-            {
-                .name = "policy",
-                .letter = 'p',
-                .places = IN_ARG | IN_ENV,
-                .rule = A_TEXT,
-                .fallback = NONE,
-                .values = "FILE|NAME",
-                .help = "read a policy file (NAME: /etc/fdfit/NAME.conf)",
-            },
-        [KEY_NOFILE] =
-            {
-                .name = "nofile",
-                .letter = 'n',
-                .places = IN_ARG,
-                .rule = A_TEXT,
-                .fallback = NONE,
-                .values = "SOFT[:HARD]",
-                .help = "both limits as prlimit(1) reads them: N, S:H, S:, :H, unlimited",
-            },
-        [KEY_EXPLAIN] =
-            {
-                .name = "explain",
-                .places = IN_ARG,
-                .flag = true,
-                .rule = YES_NO,
-                .fallback = WORD(WORD_NO),
-                .values = "",
-                .help = "print the whole decision and start nothing",
-            },
-        [KEY_INSTALL] =
-            {
-                .name = "install",
-                .places = IN_ARG,
-                .rule = A_TEXT,
-                .fallback = NONE,
-                .values = "DEST",
-                .help = "copy this program to a file or into a folder",
-            },
-        [KEY_HELP] =
-            {
-                .name = "help",
-                .letter = 'h',
-                .places = IN_ARG,
-                .flag = true,
-                .rule = YES_NO,
-                .fallback = WORD(WORD_NO),
-                .values = "",
-                .help = "print this text",
-            },
-        [KEY_VERSION] =
-            {
-                .name = "version",
-                .letter = 'V',
-                .places = IN_ARG,
-                .flag = true,
-                .rule = YES_NO,
-                .fallback = WORD(WORD_NO),
-                .values = "",
-                .help = "print the version",
-            },
+static int check_exit_map(const char *text, struct text *reterr)
+{
+    struct exit_map map;
+
+    return exit_map_parse(text, &map, reterr);
+}
+
+/* A key is read as a row, which clang-format would break into a dozen lines. */
+/* clang-format off */
+#define WORD(word)  {.kind = VALUE_WORD, .number = (word)}
+#define NUMBER(n)   {.kind = VALUE_NUMBER, .number = (n)}
+#define PERCENT(n)  {.kind = VALUE_PERCENT, .number = (n)}
+#define HOURS(n)    {.kind = VALUE_DURATION, .number = (n) * 3600000u}
+#define NONE        {.kind = VALUE_NONE}
+
+#define A_NUMBER    {.kinds = KIND_BIT(VALUE_NUMBER)}
+#define A_TEXT      {.kinds = KIND_BIT(VALUE_TEXT)}
+#define A_DURATION  {.kinds = KIND_BIT(VALUE_DURATION)}
+#define YES_NO      {.words = WORD_BIT(WORD_NO) | WORD_BIT(WORD_YES)}
+
+static const struct key keys[] = {
+    [KEY_SOFT] = {
+        .name = "soft", .places = IN_ALL, .fallback = NONE,
+        .rule = {WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_PEAK) | WORD_BIT(WORD_UNLIMITED), KIND_BIT(VALUE_NUMBER)},
+        .values = "N|inherit|peak|unlimited", .help = "the soft limit of the workload",
+    },
+    [KEY_HARD] = {
+        .name = "hard", .places = IN_ALL, .fallback = NONE,
+        .rule = {WORD_BIT(WORD_SOFT) | WORD_BIT(WORD_INHERIT) | WORD_BIT(WORD_UNLIMITED), KIND_BIT(VALUE_NUMBER)},
+        .values = "N|soft|inherit|unlimited", .help = "its hard limit (soft; by soft=peak the ceiling)",
+    },
+    [KEY_PEAK] = {
+        .name = "peak", .places = IN_ALL, .rule = A_NUMBER, .fallback = NONE,
+        .values = "N", .help = "a peak that was measured elsewhere: highest number + 1",
+    },
+    [KEY_PEAK_FILE] = {
+        .name = "peak-file", .places = IN_ALL, .rule = A_TEXT, .fallback = NONE,
+        .values = "PATH", .help = "where earlier starts recorded their peak",
+    },
+    [KEY_HEADROOM] = {
+        .name = "headroom", .places = IN_ALL, .fallback = PERCENT(50),
+        .rule = {.kinds = KIND_BIT(VALUE_PERCENT) | KIND_BIT(VALUE_EXTRA)},
+        .values = "P%|+N", .help = "what to add to the peak (50%)",
+    },
+    [KEY_FLOOR] = {
+        .name = "floor", .places = IN_ALL, .rule = A_NUMBER, .fallback = NUMBER(256),
+        .values = "N", .help = "the least soft limit that is derived from a peak (256)",
+    },
+    [KEY_CEILING] = {
+        .name = "ceiling", .places = IN_ALL, .rule = A_NUMBER, .fallback = NONE,
+        .values = "N", .help = "the most (the fallback; without one the inherited hard limit)",
+    },
+    [KEY_FALLBACK] = {
+        .name = "fallback", .places = IN_ALL, .rule = A_NUMBER, .fallback = NONE,
+        .values = "N", .help = "the soft limit while there is no peak that counts",
+    },
+    [KEY_SETTLE] = {
+        .name = "settle", .places = IN_ALL, .rule = A_DURATION, .fallback = HOURS(24),
+        .values = "TIME", .help = "how long a peak must have been observed to count (24h)",
+    },
+    [KEY_WHEN_DENIED] = {
+        .name = "when-denied", .places = IN_ALL, .fallback = WORD(WORD_FAIL),
+        .rule = {.words = WORD_BIT(WORD_FAIL) | WORD_BIT(WORD_CLAMP)},
+        .values = "fail|clamp", .help = "a limit that can't be had: give up, or take the nearest",
+    },
+    [KEY_INHERITED_FDS] = {
+        .name = "inherited-fds", .places = IN_ALL, .fallback = WORD(WORD_WARN),
+        .rule = {.words = WORD_BIT(WORD_WARN) | WORD_BIT(WORD_KEEP) | WORD_BIT(WORD_CLOSE)},
+        .values = "warn|keep|close", .help = "descriptors already open at or above the soft limit",
+    },
+    [KEY_INIT] = {
+        .name = "init", .places = IN_ALL, .flag = true, .rule = YES_NO, .fallback = WORD(WORD_NO),
+        .values = "", .help = "stay as PID 1 or subreaper: forward signals, reap (fdfit-init: yes)",
+    },
+    [KEY_SIGNAL_TO] = {
+        .name = "signal-to", .places = IN_ALL, .init_only = true, .fallback = WORD(WORD_CHILD),
+        .rule = {.words = WORD_BIT(WORD_CHILD) | WORD_BIT(WORD_GROUP) | WORD_BIT(WORD_TREE)},
+        .values = "child|group|tree", .help = "who gets the signals that are passed on",
+    },
+    [KEY_REWRITE] = {
+        .name = "rewrite", .places = IN_ALL, .init_only = true, .check = check_rewrite, .fallback = NONE,
+        .rule = A_TEXT,
+        .values = "FROM:TO,...", .help = "pass signals on as others; TO 0 drops (TERM:INT,HUP:0)",
+    },
+    [KEY_GRACE] = {
+        .name = "grace", .places = IN_ALL, .init_only = true, .rule = A_DURATION, .fallback = HOURS(0),
+        .values = "TIME", .help = "KILL that long after the first TERM that was passed on (0: never)",
+    },
+    [KEY_WAIT_ALL] = {
+        .name = "wait-all", .places = IN_ALL, .init_only = true, .flag = true, .fallback = WORD(WORD_NO),
+        .rule = YES_NO,
+        .values = "", .help = "after the command end the rest: TERM, grace (10s), KILL",
+    },
+    [KEY_EXIT_MAP] = {
+        .name = "exit-map", .places = IN_ALL, .init_only = true, .check = check_exit_map, .fallback = NONE,
+        .rule = A_TEXT,
+        .values = "FROM:TO,...", .help = "turn exit statuses into others (143:0)",
+    },
+    [KEY_PARENT_DEATH] = {
+        .name = "parent-death", .places = IN_ALL, .init_only = true, .fallback = WORD(WORD_NO),
+        .rule = {WORD_BIT(WORD_NO), KIND_BIT(VALUE_SIGNAL)},
+        .values = "SIGNAL|no", .help = "the signal to get when the parent of fdfit dies",
+    },
+    [KEY_QUIET] = {
+        .name = "quiet", .letter = 'q', .places = IN_ALL, .flag = true, .fallback = WORD(WORD_NO),
+        .rule = YES_NO,
+        .values = "", .help = "say nothing but errors",
+    },
+    [KEY_VERBOSE] = {
+        .name = "verbose", .letter = 'v', .places = IN_ALL, .flag = true, .fallback = WORD(WORD_NO),
+        .rule = YES_NO,
+        .values = "", .help = "say more",
+    },
+    [KEY_POLICY] = {
+        .name = "policy", .letter = 'p', .places = IN_ARG | IN_ENV, .rule = A_TEXT, .fallback = NONE,
+        .values = "FILE|NAME", .help = "read a policy file (NAME: /etc/fdfit/NAME.conf)",
+    },
+    [KEY_NOFILE] = {
+        .name = "nofile", .letter = 'n', .places = IN_ARG, .rule = A_TEXT, .fallback = NONE,
+        .values = "SOFT[:HARD]", .help = "both limits as prlimit(1) reads them: N, S:H, S:, :H, unlimited",
+    },
+    [KEY_EXPLAIN] = {
+        .name = "explain", .places = IN_ARG, .flag = true, .rule = YES_NO, .fallback = WORD(WORD_NO),
+        .values = "", .help = "print the whole decision and start nothing",
+    },
+    [KEY_INSTALL] = {
+        .name = "install", .places = IN_ARG, .rule = A_TEXT, .fallback = NONE,
+        .values = "DEST", .help = "copy this program to a file or into a folder",
+    },
+    [KEY_HELP] = {
+        .name = "help", .letter = 'h', .places = IN_ARG, .flag = true, .fallback = WORD(WORD_NO),
+        .rule = YES_NO,
+        .values = "", .help = "print this text",
+    },
+    [KEY_VERSION] = {
+        .name = "version", .letter = 'V', .places = IN_ARG, .flag = true, .fallback = WORD(WORD_NO),
+        .rule = YES_NO,
+        .values = "", .help = "print the version",
+    },
 };
 /* clang-format on */
 

@@ -18,6 +18,13 @@ enum key_id {
     KEY_SETTLE,
     KEY_WHEN_DENIED,
     KEY_INHERITED_FDS,
+    KEY_INIT,
+    KEY_SIGNAL_TO,
+    KEY_REWRITE,
+    KEY_GRACE,
+    KEY_WAIT_ALL,
+    KEY_EXIT_MAP,
+    KEY_PARENT_DEATH,
     KEY_QUIET,
     KEY_VERBOSE,
     KEY_POLICY,
@@ -37,10 +44,13 @@ struct key {
     char letter;          /* the short option, or 0 */
     unsigned char places; /* of enum key_place */
     bool flag;            /* as an option it takes no value, and means "yes" */
+    bool init_only;       /* means something in init mode alone */
     struct value_rule rule;
-    struct value fallback; /* the default */
-    const char *values;    /* for --help: what it takes */
-    const char *help;      /* for --help: what it does */
+    int (*check)(const char *text,
+                 struct text *reterr); /* of a VALUE_TEXT: 0 or -EINVAL with the reason; or NULL */
+    struct value fallback;             /* the default */
+    const char *values;                /* for --help: what it takes */
+    const char *help;                  /* for --help: what it does */
 };
 
 /** The row of a key. */

@@ -2,13 +2,15 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/signals.h"
 
 #include <string.h>
 
 static const char *const words[WORD_COUNT] = {
-    [WORD_NO] = "no",     [WORD_YES] = "yes",   [WORD_INHERIT] = "inherit",     [WORD_SOFT] = "soft",
-    [WORD_PEAK] = "peak", [WORD_FAIL] = "fail", [WORD_UNLIMITED] = "unlimited", [WORD_CLAMP] = "clamp",
-    [WORD_WARN] = "warn", [WORD_KEEP] = "keep", [WORD_CLOSE] = "close",
+    [WORD_NO] = "no",     [WORD_YES] = "yes",     [WORD_INHERIT] = "inherit",     [WORD_SOFT] = "soft",
+    [WORD_PEAK] = "peak", [WORD_FAIL] = "fail",   [WORD_UNLIMITED] = "unlimited", [WORD_CLAMP] = "clamp",
+    [WORD_WARN] = "warn", [WORD_CHILD] = "child", [WORD_GROUP] = "group",         [WORD_TREE] = "tree",
+    [WORD_KEEP] = "keep", [WORD_CLOSE] = "close",
 };
 
 static const struct kind {
@@ -19,10 +21,21 @@ static const struct kind {
     {VALUE_PERCENT, "a percentage (50%)"},
     {VALUE_EXTRA, "an addition (+200)"},
     {VALUE_DURATION, "a duration (500ms, 90s, 24h)"},
+    {VALUE_SIGNAL, "a signal (TERM, 15)"},
     {VALUE_TEXT, "a text"},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static int parse_signal(const char *s, size_t n, uint64_t *ret)
+{
+    int signal = signals_parse(s, n);
+
+    if (signal < 0)
+        return signal;
+    *ret = (uint64_t)signal;
+    return 0;
+}
 
 static int parse_kind(enum value_kind kind, const char *s, size_t n, uint64_t *ret)
 {
@@ -31,6 +44,7 @@ static int parse_kind(enum value_kind kind, const char *s, size_t n, uint64_t *r
     case VALUE_PERCENT: return n > 0 && s[n - 1] == '%' ? num_parse(s, n - 1, ret) : -EINVAL;
     case VALUE_EXTRA: return n > 0 && s[0] == '+' ? num_parse(s + 1, n - 1, ret) : -EINVAL;
     case VALUE_DURATION: return num_parse_duration(s, n, ret);
+    case VALUE_SIGNAL: return parse_signal(s, n, ret);
     default: return -EINVAL;
     }
 }
@@ -136,6 +150,7 @@ void value_format(const struct value *value, struct text *t)
         text_u64(t, value->number);
         break;
     case VALUE_DURATION: format_duration(value->number, t); break;
+    case VALUE_SIGNAL: signals_format((int)value->number, t); break;
     case VALUE_TEXT: format_text(value->text, t); break;
     }
 }

@@ -22,6 +22,9 @@ enum word {
     WORD_WARN,
     WORD_KEEP,
     WORD_CLOSE,
+    WORD_CHILD,
+    WORD_GROUP,
+    WORD_TREE,
     WORD_COUNT
 };
 
@@ -32,6 +35,7 @@ enum value_kind {
     VALUE_PERCENT,  /* "50%" */
     VALUE_EXTRA,    /* "+200" */
     VALUE_DURATION, /* milliseconds */
+    VALUE_SIGNAL,   /* a signal's number */
     VALUE_TEXT      /* text is a string that the caller of the parser owns */
 };
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-#: The launcher under test, and the folder of the small C programs that the tests start.
+#: The launcher under test, and the folders of the small C programs that the tests start, a list as PATH is one.
 FDFIT = os.environ.get("FDFIT", "fdfit")
 HELPERS = os.environ.get("FDFIT_TEST_HELPERS", "")
 #: Debian packages unpacked (never installed) by contrib/dev, to be run as victims.
@@ -22,7 +22,10 @@ PATIENCE = 60.0
 
 def helper(name):
     """Path of a built test helper."""
-    return os.path.join(HELPERS, name)
+    found = shutil.which(name, path=HELPERS)
+    if not found:
+        raise AssertionError(f"no helper {name} in FDFIT_TEST_HELPERS={HELPERS}")
+    return found
 
 
 def clean_env(**more):
@@ -73,7 +76,11 @@ def limits_of(pid="self"):
 
 @functools.lru_cache(maxsize=None)
 def python2():
-    """A Python 2 interpreter: PYTHON2, then PATH, then pyenv's; or a skip that says so."""
+    """A Python 2 interpreter: PYTHON2, then PATH, then pyenv's; or a skip that says so.
+
+    Each is asked for its own path: a pyenv shim on PATH is a script that may find no Python 2 behind it, and if it
+    does, the interpreter itself is what a test wants to start, without the script's descriptors.
+    """
     found = [os.environ.get("PYTHON2"), shutil.which("python2.7"), shutil.which("python2")]
     pyenv = shutil.which("pyenv")
     if pyenv:
@@ -81,7 +88,9 @@ def python2():
         found.append(os.path.join(root, "versions", "2.7.18", "bin", "python"))
     for path in found:
         if path and os.access(path, os.X_OK):
-            return path
+            asked = run(path, "-c", "import sys; print(sys.version_info[0] == 2 and sys.executable or '')")
+            if asked.returncode == 0 and asked.stdout.strip():
+                return asked.stdout.strip()
     raise unittest.SkipTest("no Python 2 (PYTHON2, PATH, pyenv)")
 
 

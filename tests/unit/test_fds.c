@@ -29,7 +29,7 @@ static void expect(int dir, uint64_t from, int but, uint64_t count, uint64_t hig
 {
     uint64_t got = UINT64_MAX, got_highest = 77;
 
-    ck_assert_int_eq(fds_from(dir, from, but, &got, &got_highest), 0);
+    ck_assert_int_eq(fds_from(dir, from, but, -1, &got, &got_highest), 0);
     ck_assert_msg(got == count, "from %llu: %llu", (unsigned long long)from, (unsigned long long)got);
     ck_assert_uint_eq(got_highest, count > 0 ? highest : 77);
 }
@@ -118,8 +118,8 @@ START_TEST(errors_are_passed_on)
     uint64_t count = 77, highest = 77;
     int plain = open("/dev/null", O_RDONLY);
 
-    ck_assert_int_eq(fds_from(-1, 0, -1, &count, &highest), -EBADF);
-    ck_assert_int_eq(fds_from(plain, 0, -1, &count, &highest), -ENOTDIR);
+    ck_assert_int_eq(fds_from(-1, 0, -1, -1, &count, &highest), -EBADF);
+    ck_assert_int_eq(fds_from(plain, 0, -1, -1, &count, &highest), -ENOTDIR);
     ck_assert_uint_eq(count, 77);
     ck_assert_uint_eq(highest, 77);
 }

@@ -6,10 +6,11 @@
 /* Words and numbers of every shape; what a key does not take it must refuse, what it takes it must give back.
  */
 static const char *const samples[] = {
-    "no",   "yes",  "inherit",         "soft", "peak", "unlimited", "fail",    "clamp",
-    "warn", "keep", "close",           "0",    "1",    "256",       "1048576", "18446744073709551615",
-    "50%",  "0%",   "1000%",           "+0",   "+200", "0s",        "500ms",   "90s",
-    "24h",  "2d",   "/run/fdfit/peak", "web",  "a b",  "TERM",      "143:0",
+    "no",    "yes",  "inherit",         "soft",  "peak",    "unlimited", "fail",    "clamp",
+    "warn",  "keep", "close",           "0",     "1",       "256",       "1048576", "18446744073709551615",
+    "50%",   "0%",   "1000%",           "+0",    "+200",    "0s",        "500ms",   "90s",
+    "24h",   "2d",   "/run/fdfit/peak", "web",   "a b",     "TERM",      "143:0",   "child",
+    "group", "tree", "TERM:INT",        "HUP:0", "RTMIN+2", "HUP",
 };
 
 static bool same(const struct value *a, const struct value *b)

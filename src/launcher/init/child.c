@@ -1,0 +1,130 @@
+#include "launcher/init/child.h"
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/signals.h"
+#include "launcher/exec.h"
+#include "launcher/inherited.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* Variables of systemd that name the process they are meant for (sd_listen_fds(3), sd_watchdog_enabled(3),
+ * systemd.exec(5)): where they named fdfit they must name the workload. */
+static const char *const pid_variables[] = {"LISTEN_PID=", "WATCHDOG_PID=", "SYSTEMD_EXEC_PID="};
+
+#define PID_VARIABLES (sizeof(pid_variables) / sizeof(pid_variables[0]))
+
+struct pid_texts {
+    char text[PID_VARIABLES][40];
+};
+
+static void rename_pids(char **environment, pid_t from, struct pid_texts *texts)
+{
+    char number[24];
+    TEXT_ON(old, number);
+
+    text_u64(&old, (uint64_t)from);
+    for (char **variable = environment; *variable; variable++)
+        for (size_t i = 0; i < PID_VARIABLES; i++) {
+            size_t n = strlen(pid_variables[i]);
+            struct text t;
+
+            if (strncmp(*variable, pid_variables[i], n) != 0 || strcmp(*variable + n, old.at) != 0)
+                continue;
+            text_init(&t, texts->text[i], sizeof(texts->text[i]));
+            text_str(&t, pid_variables[i]);
+            text_u64(&t, (uint64_t)getpid());
+            *variable = texts->text[i];
+        }
+}
+
+/* Make our group the foreground of the controlling terminal, if there is one and fdfit's group had it. Any of
+ * the three first descriptors may be it, or none; what can't be done (ENOTTY, ENXIO, EPERM) is left. All
+ * signals are blocked here, so TTOU does not stop us (tcsetpgrp(3)). */
+static void take_foreground(pid_t old_group)
+{
+    int terminal = fd_open(AT_FDCWD, "/dev/tty", O_RDWR, 0);
+
+    for (int fd = 0; fd < 3; fd++)
+        if (tcgetpgrp(fd) == old_group && tcsetpgrp(fd, getpgrp()) == 0)
+            break;
+    if (terminal >= 0 && tcgetpgrp(terminal) == old_group)
+        tcsetpgrp(terminal, getpgrp());
+    fd_close(terminal);
+}
+
+/* A group of its own where fdfit stands at the head of the session, or where the signals are to go to a
+ * group; otherwise the child stays with the rest of the pipeline it was started in. */
+static void set_group(const struct launch *l, const struct init_caller *caller)
+{
+    pid_t old_group = getpgrp();
+    bool group = value_is(&l->settings.value[KEY_SIGNAL_TO], WORD_GROUP);
+
+    if (!caller->is_pid1 && !caller->is_leader && !group)
+        return;
+    if (setpgid(0, 0) == 0)
+        take_foreground(old_group);
+}
+
+static void report(int pipe, const struct child_report *r)
+{
+    fd_write_all(pipe, (const char *)r, sizeof(*r));
+}
+
+/* Everything of the exec mode's start but the exec itself. */
+static void prepare(struct launch *l, pid_t parent, int pipe, struct pid_texts *texts, struct child_report *r)
+{
+    struct text line, peak, inherited;
+    int done;
+
+    text_init(&line, r->line, sizeof(r->line));
+    text_init(&peak, r->peak, sizeof(r->peak));
+    text_init(&inherited, r->inherited, sizeof(r->inherited));
+    rename_pids(l->environment, parent, texts);
+    done = launch_limit(l, &peak, &line);
+    r->stage = done < 0 ? CHILD_FAILED_LIMIT : CHILD_LIMITED;
+    r->no_target = done == PLAN_NO_TARGET;
+    if (done != 0)
+        return;
+    r->plan = l->plan;
+    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, pipe, l->environment,
+                     &inherited);
+}
+
+static void run_child(struct launch *l, const struct init_caller *caller, pid_t parent, int pipe)
+{
+    struct child_report r;
+    struct pid_texts texts;
+
+    memset(&r, 0, sizeof(r));
+    set_group(l, caller);
+    prepare(l, parent, pipe, &texts, &r);
+    report(pipe, &r);
+    if (r.stage == CHILD_FAILED_LIMIT)
+        return;
+    sigaction(SIGCHLD, &caller->child_died, NULL);
+    signals_set_mask(caller->mask, NULL);
+    r.error = exec_search(l->command, l->environment);
+    r.stage = CHILD_FAILED_EXEC;
+    report(pipe, &r);
+}
+
+pid_t child_start(struct launch *l, const struct init_caller *caller, const struct init_own *own)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+
+    if (pid < 0)
+        return -errno;
+    if (pid == 0) {
+        fd_close(own->signals);
+        fd_close(own->read_end);
+        run_child(l, caller, parent, own->write_end);
+        _exit(EXIT_FDFIT); /* the parent says why, and with which status it ends */
+    }
+    return pid;
+}

@@ -1,0 +1,46 @@
+/* The child of init mode, from the fork to its exec, and what it tells its parent about that. */
+#ifndef FDFIT_LAUNCHER_INIT_CHILD_H
+#define FDFIT_LAUNCHER_INIT_CHILD_H
+
+#include "launcher/launch.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+/** How fdfit was started, to be given to the child exactly. */
+struct init_caller {
+    uint64_t mask; /* blocked signals, the kernel's */
+    struct sigaction
+        child_died; /* of SIGCHLD: where it is ignored nothing can be waited for, so fdfit changes it */
+    bool is_pid1;
+    bool is_leader; /* of its session */
+};
+
+/** The descriptors of fdfit's own at the fork, all CLOEXEC. */
+struct init_own {
+    int signals;   /* the parent's signalfd */
+    int read_end;  /* the parent's, of the reports */
+    int write_end; /* the child's */
+};
+
+enum child_stage { CHILD_LIMITED, CHILD_FAILED_LIMIT, CHILD_FAILED_EXEC };
+
+/** One report through the pipe, whole in one write (smaller than PIPE_BUF). */
+struct child_report {
+    enum child_stage stage;
+    int error;                 /* of CHILD_FAILED_EXEC, as exec_search gives it */
+    bool no_target;            /* of CHILD_LIMITED: no limit was asked for and none was changed */
+    struct plan plan;          /* of CHILD_LIMITED, unless no_target */
+    char peak[TEXT_LINE];      /* of CHILD_LIMITED: a warning about the peak file, or "" */
+    char inherited[TEXT_LINE]; /* of CHILD_LIMITED: one about inherited descriptors, or "" */
+    char line[TEXT_LINE];      /* of CHILD_FAILED_LIMIT: the reason */
+};
+
+_Static_assert(sizeof(struct child_report) <= 4096, "a pipe takes a report whole");
+
+/** Fork the workload. In the child: the process group and the foreground, the limit, the environment, the
+ * mask and the disposition of SIGCHLD as the caller had them, then exec; what happens is reported through the
+ * pipe, whose end of file means that the command was started. Returns the child's pid or -errno. */
+pid_t child_start(struct launch *l, const struct init_caller *caller, const struct init_own *own);
+
+#endif
