@@ -3,6 +3,8 @@
 #include "base/err.h"
 #include "policy/plan.h"
 
+#include <time.h>
+
 #define DAY 86400000ull
 
 /* What a row begins with: a container that inherited the engine's limit. */
@@ -385,6 +387,27 @@ START_TEST(a_recorded_peak)
 }
 END_TEST
 
+/* Against libc's calendar, day by day over the leap years of a century's end, and each 99 days over the rest.
+ */
+START_TEST(days_are_those_of_the_calendar)
+{
+    for (uint64_t day = 1; day<2932897; day += day> 10000 && day < 12000 ? 1 : 99) {
+        struct plan plan = {
+            .soft_from = SOFT_PEAK, .since = day * 86400 + 86399, .headroom = {.kind = VALUE_EXTRA}};
+        time_t when = (time_t)plan.since;
+        char one[TEXT_LINE], expected[TEXT_LINE];
+        struct tm broken;
+        TEXT_ON(line, one);
+
+        plan_format(&plan, &line);
+        ck_assert_uint_gt(strftime(expected, sizeof(expected), "nofile 0:0 kept (peak 0 of %Y-%m-%d +0)",
+                                   gmtime_r(&when, &broken)),
+                          0);
+        ck_assert_str_eq(line.at, expected);
+    }
+}
+END_TEST
+
 START_TEST(the_fallback)
 {
     static const struct row rows[] = {
@@ -463,4 +486,5 @@ START_TEST(a_peak_at_the_ceiling_is_a_warning)
 END_TEST
 
 SUITE("plan", given_limits, unlimited_is_nr_open, soft_above_hard, above_nr_open, a_raise_that_was_refused,
-      a_given_peak, a_recorded_peak, the_fallback, a_peak_at_the_ceiling_is_a_warning)
+      a_given_peak, a_recorded_peak, days_are_those_of_the_calendar, the_fallback,
+      a_peak_at_the_ceiling_is_a_warning)
