@@ -20,7 +20,14 @@ static int fail(const struct text *line)
 
 static int print(const char *bytes)
 {
-    return msg_print(bytes) < 0 ? EXIT_FDFIT : 0;
+    char buffer[TEXT_LINE];
+    TEXT_ON(line, buffer);
+    int r = msg_print(bytes);
+
+    if (r == 0)
+        return 0;
+    text_join(&line, "can't write to stdout: ", err_text(-r), NULL);
+    return fail(&line);
 }
 
 static int print_help(void)
