@@ -1,5 +1,6 @@
 /* fdfit: give one workload the descriptor limit that it needs. */
 #include "base/err.h"
+#include "base/frame.h"
 #include "base/signals.h"
 #include "launcher/exec.h"
 #include "launcher/explain.h"
@@ -20,10 +21,17 @@ static int fail(const struct text *line)
 
 static int print(const char *bytes)
 {
-    return msg_print(bytes) < 0 ? EXIT_FDFIT : 0;
+    char buffer[TEXT_LINE];
+    TEXT_ON(line, buffer);
+    int r = msg_print(bytes);
+
+    if (r == 0)
+        return 0;
+    text_join(&line, "can't write to stdout: ", err_text(-r), NULL);
+    return fail(&line);
 }
 
-static int print_help(void)
+static OWN_FRAME int print_help(void)
 {
     char buffer[8192];
     TEXT_ON(help, buffer);
@@ -32,7 +40,7 @@ static int print_help(void)
     return print(help.at);
 }
 
-static int install(const char *dest)
+static OWN_FRAME int install(const char *dest)
 {
     char good[2 * PATH_MAX], bad[TEXT_LINE];
     TEXT_ON(line, good);
@@ -44,7 +52,7 @@ static int install(const char *dest)
     return print(line.at);
 }
 
-static int explain(const struct launch *l, bool have_plan, const struct text *peak_warning)
+static OWN_FRAME int explain(const struct launch *l, bool have_plan, const struct text *peak_warning)
 {
     char buffer[2 * PATH_MAX + 8192];
     TEXT_ON(text, buffer);
@@ -54,7 +62,7 @@ static int explain(const struct launch *l, bool have_plan, const struct text *pe
     return print(text.at);
 }
 
-static int say_exec_failure(const struct launch *l, int error)
+static OWN_FRAME int say_exec_failure(const struct launch *l, int error)
 {
     char buffer[TEXT_LINE];
     TEXT_ON(line, buffer);
@@ -65,14 +73,15 @@ static int say_exec_failure(const struct launch *l, int error)
 }
 
 /* From here on this process is the workload, but for what exec changes. */
-static int run(struct launch *l, uint64_t mask)
+static int run(struct launch *l, int inherited, uint64_t mask)
 {
     char buffer[TEXT_LINE], info[TEXT_LINE], bad[TEXT_LINE];
     TEXT_ON(warning, buffer);
     TEXT_ON(locked, info);
     TEXT_ON(why, bad);
 
-    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, -1, l->environment, &warning);
+    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, inherited, -1, l->environment,
+                     &warning);
     say_text(l, MSG_WARNING, &warning);
     if (launch_lock(l, &locked, &why) < 0)
         return fail(&why);
@@ -81,7 +90,7 @@ static int run(struct launch *l, uint64_t mask)
     return say_exec_failure(l, exec_search(l->command, l->environment));
 }
 
-static int stay(struct launch *l, uint64_t mask)
+static OWN_FRAME int stay(struct launch *l, uint64_t mask)
 {
     char bad[TEXT_LINE];
     TEXT_ON(why, bad);
@@ -114,6 +123,7 @@ static int exec_mode(struct launch *l, uint64_t mask)
     char bad[TEXT_LINE], odd[TEXT_LINE];
     TEXT_ON(why, bad);
     TEXT_ON(peak_warning, odd);
+    int inherited = inherited_open(&l->settings);
     int r = launch_limit(l, &peak_warning, &why);
 
     if (r < 0)
@@ -126,7 +136,7 @@ static int exec_mode(struct launch *l, uint64_t mask)
     }
     warn_of_init_keys(l);
     say_limit(l, true, peak_warning.at);
-    return run(l, mask);
+    return run(l, inherited, mask);
 }
 
 static int launch(struct launch *l, uint64_t mask)

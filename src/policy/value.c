@@ -125,6 +125,16 @@ static void format_duration(uint64_t ms, struct text *t)
     text_str(t, ms % 1000 == 0 ? "s" : "ms");
 }
 
+/* The whole of it, however long: text_escaped would end it with "..." after 64 bytes. */
+static void format_text(const char *s, struct text *t)
+{
+    size_t n = strlen(s);
+
+    for (; n > 64; s += 64, n -= 64)
+        text_escaped(t, s, 64);
+    text_escaped(t, s, n);
+}
+
 void value_format(const struct value *value, struct text *t)
 {
     switch (value->kind) {
@@ -141,6 +151,6 @@ void value_format(const struct value *value, struct text *t)
         break;
     case VALUE_DURATION: format_duration(value->number, t); break;
     case VALUE_SIGNAL: signals_format((int)value->number, t); break;
-    case VALUE_TEXT: text_escaped(t, value->text, strlen(value->text)); break;
+    case VALUE_TEXT: format_text(value->text, t); break;
     }
 }

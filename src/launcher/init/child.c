@@ -78,21 +78,22 @@ static void report(int pipe, const struct child_report *r)
 /* Everything of the exec mode's start but the exec itself. */
 static void prepare(struct launch *l, pid_t parent, int pipe, struct pid_texts *texts, struct child_report *r)
 {
+    const struct value *how = &l->settings.value[KEY_INHERITED_FDS];
     struct text line, peak, inherited;
-    int done;
+    int done, dir;
 
     text_init(&line, r->line, sizeof(r->line));
     text_init(&peak, r->peak, sizeof(r->peak));
     text_init(&inherited, r->inherited, sizeof(r->inherited));
     rename_pids(l->environment, parent, texts);
+    dir = inherited_open(&l->settings);
     done = launch_limit(l, &peak, &line);
     r->stage = done < 0 ? CHILD_FAILED_LIMIT : CHILD_LIMITED;
     r->no_target = done == PLAN_NO_TARGET;
     if (done != 0)
         return;
     r->plan = l->plan;
-    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, pipe, l->environment,
-                     &inherited);
+    inherited_handle(how, l->plan.limit.soft, dir, pipe, l->environment, &inherited);
 }
 
 static void run_child(struct launch *l, const struct init_caller *caller, pid_t parent, int pipe)
