@@ -5,6 +5,7 @@
 
 #include "../helper.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
