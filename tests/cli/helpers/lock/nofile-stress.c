@@ -60,7 +60,7 @@ static int run_race(long count, uint64_t high)
 
     race.soft = race.low = now.soft / 2;
     race.high = high;
-    race.hard = now.hard;
+    race.hard = high; /* so that no struct is invalid */
     if (pthread_create(&thread, NULL, flip, &race) != 0)
         give_up("a thread");
     for (long i = 0; i < count; i++) {
