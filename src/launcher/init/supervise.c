@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -275,7 +276,7 @@ static void close_number(unsigned number, void *data)
 {
     const struct init_own *own = data;
 
-    if ((int)number != own->signals && (int)number != own->read_end)
+    if ((int)number != own->signals && (int)number != own->reports)
         close((int)number);
 }
 
@@ -288,8 +289,8 @@ static bool close_between(int after, int before)
  * first three only stderr is needed, for messages. */
 static void close_inherited(const struct init_own *own)
 {
-    int low = own->signals < own->read_end ? own->signals : own->read_end;
-    int high = own->signals < own->read_end ? own->read_end : own->signals;
+    int low = own->signals < own->reports ? own->signals : own->reports;
+    int high = own->signals < own->reports ? own->reports : own->signals;
     int dir;
 
     close(STDIN_FILENO);
@@ -316,9 +317,9 @@ static void be_parent_of_all(struct launch *l, const struct init_caller *caller,
         kill(getpid(), (int)death->number);
 }
 
-/* Read the child's reports to the end of the pipe, which its exec closes. Returns 0 when the command runs, or
- * the exit code of fdfit when it does not, which is said. */
-static int read_reports(struct launch *l, int pipe)
+/* Read the child's reports to the end of the socket, which its exec closes. Returns 0 when the command runs,
+ * or the exit code of fdfit when it does not, which is said. */
+static int read_reports(struct launch *l, int socket)
 {
     struct child_report r;
     char buffer[TEXT_LINE];
@@ -326,7 +327,7 @@ static int read_reports(struct launch *l, int pipe)
     int code;
 
     for (;;) {
-        ssize_t n = read(pipe, &r, sizeof(r));
+        ssize_t n = recv(socket, &r, sizeof(r), 0);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -388,26 +389,26 @@ static void say_end(const struct supervisor *s)
 static void close_own(const struct init_own *own)
 {
     fd_close(own->signals);
-    fd_close(own->read_end);
-    fd_close(own->write_end);
+    fd_close(own->reports);
+    fd_close(own->child);
 }
 
 /* All that can fail is opened before the fork, at 3 or higher. */
 static int open_own(struct init_own *ret)
 {
-    int ends[2] = {-1, -1}, r = 0;
+    int ends[2], r = 0;
     struct init_own own = {.signals = signals_open(FORWARDED)};
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         r = -errno;
-    own.read_end = r < 0 ? r : fd_own(ends[0]);
-    own.write_end = r < 0 ? r : fd_own(ends[1]);
-    if (own.signals >= 0 && own.read_end >= 0 && own.write_end >= 0) {
+    own.reports = r < 0 ? r : fd_own(ends[0]);
+    own.child = r < 0 ? r : fd_own(ends[1]);
+    if (own.signals >= 0 && own.reports >= 0 && own.child >= 0) {
         *ret = own;
         return 0;
     }
     close_own(&own);
-    return own.signals < 0 ? own.signals : own.read_end < 0 ? own.read_end : own.write_end;
+    return own.signals < 0 ? own.signals : own.reports < 0 ? own.reports : own.child;
 }
 
 static int start(struct supervisor *s, const struct init_caller *caller, struct init_own *own,
@@ -416,7 +417,7 @@ static int start(struct supervisor *s, const struct init_caller *caller, struct 
     int r = open_own(own);
 
     if (r < 0) {
-        text_join(reterr, "can't open a pipe and a signalfd: ", err_text(-r), NULL);
+        text_join(reterr, "can't open a signalfd and a socket pair: ", err_text(-r), NULL);
         return r;
     }
     s->signals = own->signals;
@@ -426,7 +427,7 @@ static int start(struct supervisor *s, const struct init_caller *caller, struct 
         text_join(reterr, "can't fork: ", err_text(-s->main), NULL);
         return s->main;
     }
-    own->write_end = fd_close(own->write_end);
+    own->child = fd_close(own->child);
     return 0;
 }
 
@@ -438,8 +439,8 @@ static struct init_end stay(struct supervisor *s, struct init_own *own)
     close_inherited(own);
     if (chdir("/") < 0)
         msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
-    code = read_reports(s->l, own->read_end);
-    own->read_end = fd_close(own->read_end);
+    code = read_reports(s->l, own->reports);
+    own->reports = fd_close(own->reports);
     if (code != 0)
         return (struct init_end){.by_signal = false, .value = code};
     while (!s->done)
