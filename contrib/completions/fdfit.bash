@@ -20,7 +20,8 @@ _fdfit_arguments() {
 _fdfit_awaits() {
     case $1 in
     --soft | --hard | --peak | --peak-file | --headroom | --floor | --ceiling | --fallback | --settle | \
-        --when-denied | --inherited-fds | --policy | --nofile | --install) echo "$1" ;;
+        --when-denied | --inherited-fds | --signal-to | --rewrite | --grace | --exit-map | --parent-death | \
+        --policy | --nofile | --install) echo "$1" ;;
     *)
         [[ $1 =~ ^-[qvhV]*n$ ]] && echo --nofile
         [[ $1 =~ ^-[qvhV]*p$ ]] && echo --policy
@@ -36,6 +37,8 @@ _fdfit_value() {
     --hard) words='soft inherit unlimited' ;;
     --when-denied) words='fail clamp' ;;
     --inherited-fds) words='warn keep close' ;;
+    --signal-to) words='child group tree' ;;
+    --parent-death) words='no' ;;
     --nofile) words='unlimited' ;;
     --policy)
         for name in /etc/fdfit/*.conf; do
@@ -53,7 +56,8 @@ _fdfit_value() {
 
 _fdfit_option() {
     local options='--soft= --hard= --peak= --peak-file= --headroom= --floor= --ceiling= --fallback= --settle=
-        --when-denied= --inherited-fds= --quiet --verbose --policy= --nofile= --explain --install= --help
+        --when-denied= --inherited-fds= --init --signal-to= --rewrite= --grace= --wait-all --exit-map=
+        --parent-death= --quiet --verbose --policy= --nofile= --explain --install= --help
         --version -q -v -p -n -h -V'
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$1")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace

@@ -18,6 +18,13 @@ _arguments -s -S \
     '--settle=[how long a peak must have been observed]:time, such as 24h:' \
     '--when-denied=[what to do with a limit that cannot be had]:what to do:(fail clamp)' \
     '--inherited-fds=[descriptors open at or above the soft limit]:what to do:(warn keep close)' \
+    '--init[stay as PID 1 or subreaper]' \
+    '--signal-to=[who gets the signals that are passed on]:who:(child group tree)' \
+    '--rewrite=[pass signals on as others]:FROM\:TO,...:' \
+    '--grace=[how long after TERM to send KILL]:time, such as 10s:' \
+    '--wait-all[end what the command left running]' \
+    '--exit-map=[turn exit statuses into others]:FROM\:TO,...:' \
+    '--parent-death=[the signal to get when the parent dies]:signal:(no)' \
     '(-q --quiet)'{-q,--quiet}'[say nothing but errors]' \
     '(-v --verbose)'{-v,--verbose}'[say more]' \
     '(-p --policy)'{-p+,--policy=}'[read a policy file]:policy:_fdfit_policies' \
