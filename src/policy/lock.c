@@ -101,7 +101,7 @@ int lock_load(enum lock_mode mode, bool *ret_no_new_privs, struct text *reterr)
     static const unsigned long flags[] = {SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0};
     const struct sock_fprog program = mode == LOCK_DENY ? PROGRAM(lock_deny) : PROGRAM(lock_pretend);
     bool no_new_privs;
-    size_t used;
+    size_t used = 0;
     int r = allow_filter(&no_new_privs, reterr);
 
     if (r < 0)
@@ -118,7 +118,7 @@ int lock_install_listener(int *ret_listener, bool *ret_no_new_privs, bool *ret_k
     static const unsigned long flags[] = {LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, LISTENER};
     const struct sock_fprog program = PROGRAM(lock_clamp);
     bool no_new_privs;
-    size_t used;
+    size_t used = 0;
     int r = allow_filter(&no_new_privs, reterr);
 
     if (r < 0)
