@@ -1,6 +1,7 @@
 #include "launcher/exec.h"
 
 #include "base/err.h"
+#include "base/frame.h"
 #include "launcher/environment.h"
 #include "launcher/launch.h"
 
@@ -88,12 +89,20 @@ static int attempt_look(const char *path, void *data)
     return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-int exec_search(char *const *command, char *const *environment)
+static OWN_FRAME int search_path(char *const *command, char *const *environment)
 {
     struct image image = {command, environment};
     char candidate[PATH_MAX];
 
     return search(command[0], environment, candidate, attempt_exec, &image);
+}
+
+int exec_search(char *const *command, char *const *environment)
+{
+    if (!strchr(command[0], '/'))
+        return search_path(command, environment);
+    execve(command[0], command, environment);
+    return -errno;
 }
 
 int exec_find(const char *name, char *const *environment, char *ret_path, size_t cap)

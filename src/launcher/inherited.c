@@ -74,9 +74,17 @@ static void look(uint64_t soft, int dir, int own, struct text *warning)
         say(count, highest, soft, warning);
 }
 
-int inherited_open(const struct value *how)
+static int open_self(void)
 {
-    return value_is(how, WORD_KEEP) ? -1 : fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    return fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+}
+
+int inherited_open(const struct settings *s)
+{
+    const struct value *soft = &s->value[KEY_SOFT];
+    uint64_t least = soft->kind == VALUE_NUMBER ? soft->number : s->value[KEY_FLOOR].number;
+
+    return value_is(&s->value[KEY_INHERITED_FDS], WORD_KEEP) || fds_none_from(least) ? -1 : open_self();
 }
 
 void inherited_handle(const struct value *how, uint64_t soft, int dir, int own, char *const *environment,
@@ -84,9 +92,13 @@ void inherited_handle(const struct value *how, uint64_t soft, int dir, int own, 
 {
     int r = 0;
 
+    if (value_is(how, WORD_KEEP) || fds_none_from(soft))
+        return;
+    if (dir < 0) /* the limit became lower than could be foreseen, or there was no /proc */
+        dir = open_self();
     if (value_is(how, WORD_WARN))
         look(soft, dir, own, warning);
-    else if (value_is(how, WORD_CLOSE))
+    else
         r = close_from(num_max(soft, inherited_reserved(environment)), dir, own);
     if (r < 0)
         text_join(warning,

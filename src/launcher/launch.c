@@ -1,6 +1,7 @@
 #include "launcher/launch.h"
 
 #include "base/err.h"
+#include "base/frame.h"
 #include "launcher/options.h"
 #include "measure/peakfile.h"
 #include "policy/apply.h"
@@ -17,15 +18,10 @@ bool launch_flag(const struct launch *l, enum key_id id)
     return value_is(&l->settings.value[id], WORD_YES);
 }
 
-static int read_policy(struct launch *l, struct text *reterr)
+static OWN_FRAME int read_policy(struct launch *l, const char *what, struct text *reterr)
 {
-    const char *what = launch_text(l, KEY_POLICY);
     size_t n;
-    int r;
-
-    if (!what)
-        return 0;
-    r = policy_path(what, l->policy_name, sizeof(l->policy_name), reterr);
+    int r = policy_path(what, l->policy_name, sizeof(l->policy_name), reterr);
     if (r == 0)
         r = policy_read(l->policy_name, l->policy_bytes, &n, reterr);
     if (r == 0)
@@ -44,6 +40,7 @@ static void read_name(struct launch *l, const char *name)
 
 int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr)
 {
+    const char *what;
     int command, r;
 
     settings_init(&l->settings);
@@ -54,8 +51,9 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
     r = options_parse(argc, argv, &l->settings, &command, reterr);
     if (r == 0)
         r = options_environment(environment, &l->settings, reterr);
-    if (r == 0)
-        r = read_policy(l, reterr);
+    what = launch_text(l, KEY_POLICY);
+    if (r == 0 && what)
+        r = read_policy(l, what, reterr);
     if (r < 0)
         return r;
     l->command = argv + command;
@@ -63,17 +61,14 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
     return 0;
 }
 
-static void read_peak(struct launch *l, struct text *warning)
+static OWN_FRAME void read_peak(struct launch *l, const char *path, struct text *warning)
 {
-    const char *path = launch_text(l, KEY_PEAK_FILE);
     struct peak_summary sum;
     struct peak_file file;
     char reason[TEXT_LINE];
     TEXT_ON(why, reason);
     int r;
 
-    if (!path || !value_is(&l->settings.value[KEY_SOFT], WORD_PEAK))
-        return;
     r = peakfile_read(path, &file, &why);
     if (r < 0 && r != -ENOENT)
         text_join(warning, "peak file ", path, " ", why.at, "; it is left out", NULL);
@@ -91,6 +86,7 @@ static void read_peak(struct launch *l, struct text *warning)
 
 int launch_limit(struct launch *l, struct text *warning, struct text *reterr)
 {
+    const char *path = launch_text(l, KEY_PEAK_FILE);
     int r;
 
     l->in = (struct plan_in){.nr_open = 0};
@@ -99,6 +95,7 @@ int launch_limit(struct launch *l, struct text *warning, struct text *reterr)
         text_join(reterr, "can't read the nofile limit: ", err_text(-r), NULL);
         return r;
     }
-    read_peak(l, warning);
+    if (path && value_is(&l->settings.value[KEY_SOFT], WORD_PEAK))
+        read_peak(l, path, warning);
     return apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
 }

@@ -1,5 +1,6 @@
 /* fdfit: give one workload the descriptor limit that it needs. */
 #include "base/err.h"
+#include "base/frame.h"
 #include "base/signals.h"
 #include "launcher/exec.h"
 #include "launcher/explain.h"
@@ -30,7 +31,7 @@ static int print(const char *bytes)
     return fail(&line);
 }
 
-static int print_help(void)
+static OWN_FRAME int print_help(void)
 {
     char buffer[8192];
     TEXT_ON(help, buffer);
@@ -39,7 +40,7 @@ static int print_help(void)
     return print(help.at);
 }
 
-static int install(const char *dest)
+static OWN_FRAME int install(const char *dest)
 {
     char good[2 * PATH_MAX], bad[TEXT_LINE];
     TEXT_ON(line, good);
@@ -51,7 +52,7 @@ static int install(const char *dest)
     return print(line.at);
 }
 
-static int explain(const struct launch *l, bool have_plan, const struct text *peak_warning)
+static OWN_FRAME int explain(const struct launch *l, bool have_plan, const struct text *peak_warning)
 {
     char buffer[2 * PATH_MAX + 8192];
     TEXT_ON(text, buffer);
@@ -61,7 +62,7 @@ static int explain(const struct launch *l, bool have_plan, const struct text *pe
     return print(text.at);
 }
 
-static int say_exec_failure(const struct launch *l, int error)
+static OWN_FRAME int say_exec_failure(const struct launch *l, int error)
 {
     char buffer[TEXT_LINE];
     TEXT_ON(line, buffer);
@@ -84,7 +85,7 @@ static int run(struct launch *l, int inherited, uint64_t mask)
     return say_exec_failure(l, exec_search(l->command, l->environment));
 }
 
-static int stay(struct launch *l, uint64_t mask)
+static OWN_FRAME int stay(struct launch *l, uint64_t mask)
 {
     char bad[TEXT_LINE];
     TEXT_ON(why, bad);
@@ -117,7 +118,7 @@ static int exec_mode(struct launch *l, uint64_t mask)
     char bad[TEXT_LINE], odd[TEXT_LINE];
     TEXT_ON(why, bad);
     TEXT_ON(peak_warning, odd);
-    int inherited = inherited_open(&l->settings.value[KEY_INHERITED_FDS]);
+    int inherited = inherited_open(&l->settings);
     int r = launch_limit(l, &peak_warning, &why);
 
     if (r < 0)

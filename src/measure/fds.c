@@ -6,8 +6,27 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
+
+#define WORD_BITS  (8 * sizeof(unsigned long))
+#define ASKED_MOST 4096 /* a table that reaches beyond is seldom, and then /proc is asked */
+
+bool fds_none_from(uint64_t from)
+{
+    unsigned asked = (unsigned)num_min(from, ASKED_MOST);
+    unsigned long set[ASKED_MOST / WORD_BITS + 1] = {0};
+    const unsigned long bit = 1UL << (asked % WORD_BITS);
+    struct timespec at_once = {0, 0};
+
+    set[asked / WORD_BITS] = bit;
+    /* Inside the table the number is either closed (EBADF) or open, and then its bit is written anew; where
+     * nothing is open or ready that is 0. Only beyond the table it is left as it was. */
+    return syscall(SYS_pselect6, asked + 1, set, NULL, NULL, &at_once, NULL) == 0 &&
+           set[asked / WORD_BITS] == bit;
+}
 
 /* What fds_each gives through dir_each. */
 struct numbers {

@@ -2,8 +2,15 @@
 #ifndef FDFIT_MEASURE_FDS_H
 #define FDFIT_MEASURE_FDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/** True when this process certainly has no descriptor numbered `from` or higher; false when it may have one.
+ * One select(2), without /proc, whose opening costs a start as much as thirty other calls: numbers at or
+ * above the size of the process's table are not looked at (kernel fs/select.c, core_sys_select), so the table
+ * is shown to be small. */
+bool fds_none_from(uint64_t from);
 
 /** Count the descriptors numbered `from` or higher in an open /proc/PID/fd, leaving out the number `but` (-1:
  * none), and give the highest. The folder's position N + 2 is descriptor N (kernel fs/proc/fd.c,

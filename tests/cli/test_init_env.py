@@ -30,7 +30,8 @@ MASKS = {
     "ignored stop signals": (0, mask(20, 21, 22)),
     "ignored PIPE": (0, mask(13)),
     "nohup": (0, mask(1, 2, 3)),
-    "all ignored but CHLD": (0, ALL & ~mask(17)),
+    # CHLD has a test of its own; a sanitizer's runtime takes BUS, FPE and SEGV for itself.
+    "nearly all ignored": (0, ALL & ~mask(7, 8, 11, 17)),
     "a mixture": (0xA5A5_5A5A_1234_8765, mask(13, 23, 28, 40, 64)),
 }
 #: What must differ: the process is another one, and the variable of its arguments is its own.

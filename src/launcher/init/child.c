@@ -86,7 +86,7 @@ static void prepare(struct launch *l, pid_t parent, int pipe, struct pid_texts *
     text_init(&peak, r->peak, sizeof(r->peak));
     text_init(&inherited, r->inherited, sizeof(r->inherited));
     rename_pids(l->environment, parent, texts);
-    dir = inherited_open(how);
+    dir = inherited_open(&l->settings);
     done = launch_limit(l, &peak, &line);
     r->stage = done < 0 ? CHILD_FAILED_LIMIT : CHILD_LIMITED;
     r->no_target = done == PLAN_NO_TARGET;

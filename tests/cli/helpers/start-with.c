@@ -3,7 +3,6 @@
  *   close=N               close descriptor N
  *   read=N:PATH           PATH, a FIFO perhaps, open for reading as descriptor N; write=N:PATH for writing
  *   group                 a process group of its own
- *   session               a session of its own, without a terminal
  *   terminal              a session of its own whose controlling terminal is descriptor 0
  *   core                  as large a core limit as may be had
  *   own-pid=NAME          an environment variable that holds this process's number */
@@ -79,7 +78,6 @@ static void apply(const char *word)
     else if (strcmp(word, "core") == 0)
         raise_core_limit();
     else if (strcmp(word, "group") == 0      ? setpgid(0, 0) < 0
-             : strcmp(word, "session") == 0  ? setsid() < 0
              : strcmp(word, "terminal") == 0 ? setsid() < 0 || ioctl(0, TIOCSCTTY, 0) < 0
                                              : (errno = EINVAL))
         give_up(word);
