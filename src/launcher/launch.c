@@ -18,6 +18,11 @@ bool launch_flag(const struct launch *l, enum key_id id)
     return value_is(&l->settings.value[id], WORD_YES);
 }
 
+bool launch_starts_nothing(const struct launch *l)
+{
+    return launch_flag(l, KEY_HELP) || launch_flag(l, KEY_VERSION) || launch_text(l, KEY_INSTALL);
+}
+
 static OWN_FRAME int read_policy(struct launch *l, const char *what, struct text *reterr)
 {
     size_t n;
@@ -49,6 +54,9 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
     if (argc > 0)
         read_name(l, argv[0]);
     r = options_parse(argc, argv, &l->settings, &command, reterr);
+    l->command = argv + (r == 0 ? command : argc);
+    if (r == 0 && launch_starts_nothing(l))
+        return 0; /* a bad variable or policy must not keep anybody from the help text */
     if (r == 0)
         r = options_environment(environment, &l->settings, reterr);
     what = launch_text(l, KEY_POLICY);
@@ -56,7 +64,6 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
         r = read_policy(l, what, reterr);
     if (r < 0)
         return r;
-    l->command = argv + command;
     l->most = launch_flag(l, KEY_QUIET) ? MSG_ERROR : launch_flag(l, KEY_VERBOSE) ? MSG_DETAIL : MSG_INFO;
     return 0;
 }

@@ -22,7 +22,11 @@ struct launch {
     char policy_bytes[POLICY_MAX_BYTES + 1];
 };
 
-/** Read arguments, environment and policy file into l->settings. Returns 0, or a negative error with reterr.
+/** True when the options ask for a text or a copy of the program, not for a start. */
+bool launch_starts_nothing(const struct launch *l);
+
+/** Read arguments, and for a start the environment and the policy file too, into l->settings. Returns 0, or a
+ * negative error with reterr.
  */
 int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr);
 

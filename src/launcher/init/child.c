@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -70,13 +70,17 @@ static void set_group(const struct launch *l, const struct init_caller *caller)
         take_foreground(old_group);
 }
 
-static void report(int pipe, const struct child_report *r)
+/* A message of the socket is read whole, whatever its size. The end of the parent is no SIGPIPE but an error,
+ * and then nobody is left to be told. */
+static void report(int socket, const struct child_report *r)
 {
-    fd_write_all(pipe, (const char *)r, sizeof(*r));
+    while (send(socket, r, sizeof(*r), MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
 }
 
 /* Everything of the exec mode's start but the exec itself. */
-static void prepare(struct launch *l, pid_t parent, int pipe, struct pid_texts *texts, struct child_report *r)
+static void prepare(struct launch *l, pid_t parent, int socket, struct pid_texts *texts,
+                    struct child_report *r)
 {
     const struct value *how = &l->settings.value[KEY_INHERITED_FDS];
     struct text line, peak, inherited;
@@ -93,25 +97,25 @@ static void prepare(struct launch *l, pid_t parent, int pipe, struct pid_texts *
     if (done != 0)
         return;
     r->plan = l->plan;
-    inherited_handle(how, l->plan.limit.soft, dir, pipe, l->environment, &inherited);
+    inherited_handle(how, l->plan.limit.soft, dir, socket, l->environment, &inherited);
 }
 
-static void run_child(struct launch *l, const struct init_caller *caller, pid_t parent, int pipe)
+static void run_child(struct launch *l, const struct init_caller *caller, pid_t parent, int socket)
 {
     struct child_report r;
     struct pid_texts texts;
 
     memset(&r, 0, sizeof(r));
     set_group(l, caller);
-    prepare(l, parent, pipe, &texts, &r);
-    report(pipe, &r);
+    prepare(l, parent, socket, &texts, &r);
+    report(socket, &r);
     if (r.stage == CHILD_FAILED_LIMIT)
         return;
     sigaction(SIGCHLD, &caller->child_died, NULL);
     signals_set_mask(caller->mask, NULL);
     r.error = exec_search(l->command, l->environment);
     r.stage = CHILD_FAILED_EXEC;
-    report(pipe, &r);
+    report(socket, &r);
 }
 
 pid_t child_start(struct launch *l, const struct init_caller *caller, const struct init_own *own)
@@ -123,8 +127,8 @@ pid_t child_start(struct launch *l, const struct init_caller *caller, const stru
         return -errno;
     if (pid == 0) {
         fd_close(own->signals);
-        fd_close(own->read_end);
-        run_child(l, caller, parent, own->write_end);
+        fd_close(own->reports);
+        run_child(l, caller, parent, own->child);
         _exit(EXIT_FDFIT); /* the parent says why, and with which status it ends */
     }
     return pid;

@@ -18,14 +18,14 @@ struct init_caller {
 
 /** The descriptors of fdfit's own at the fork, all CLOEXEC. */
 struct init_own {
-    int signals;   /* the parent's signalfd */
-    int read_end;  /* the parent's, of the reports */
-    int write_end; /* the child's */
+    int signals; /* the parent's signalfd */
+    int reports; /* the parent's end of the socket pair */
+    int child;   /* the child's end */
 };
 
 enum child_stage { CHILD_LIMITED, CHILD_FAILED_LIMIT, CHILD_FAILED_EXEC };
 
-/** One report through the pipe, whole in one write (smaller than PIPE_BUF). */
+/** One report, a message of the socket. */
 struct child_report {
     enum child_stage stage;
     int error;                 /* of CHILD_FAILED_EXEC, as exec_search gives it */
@@ -36,11 +36,9 @@ struct child_report {
     char line[TEXT_LINE];      /* of CHILD_FAILED_LIMIT: the reason */
 };
 
-_Static_assert(sizeof(struct child_report) <= 4096, "a pipe takes a report whole");
-
 /** Fork the workload. In the child: the process group and the foreground, the limit, the environment, the
  * mask and the disposition of SIGCHLD as the caller had them, then exec; what happens is reported through the
- * pipe, whose end of file means that the command was started. Returns the child's pid or -errno. */
+ * socket, whose end means that the command was started. Returns the child's pid or -errno. */
 pid_t child_start(struct launch *l, const struct init_caller *caller, const struct init_own *own);
 
 #endif
