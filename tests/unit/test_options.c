@@ -194,7 +194,7 @@ END_TEST
 START_TEST(help_names_each_option_and_ends_whole)
 {
     static char buffer[8192]; /* as large as main's */
-    static const char end[] = "127 not found. See fdfit(1) and fdfit.conf(5).\n";
+    static const char end[] = "127 not found.\nSee fdfit(1) and fdfit.conf(5).\n";
     TEXT_ON(t, buffer);
 
     options_help(&t);
