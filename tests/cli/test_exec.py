@@ -259,7 +259,7 @@ class Search(ExecCase):
                           "its interpreter (of its '#!' line, or its dynamic loader) is missing")
 
     def test_a_name_with_control_characters_is_escaped(self):
-        done = self.run_fdfit("-q", "-n", "512", "a\033[31m\n")
+        done = self.run_fdfit("-q", "-n", "512", "a\033[31m\n", env={"PATH": "/usr/bin"})
         self.assertEqual((done.stderr, done.returncode),
                          ("fdfit: can't run 'a\\x1b[31m\\x0a': not found in PATH\n", 127))
 

@@ -91,7 +91,7 @@ class Explain(ExecCase):
         self.assertIn(f"fs.nr_open      {nr_open()}", lines)
 
     def test_a_command_that_is_not_there(self):
-        self.assertEqual(self.explain("-n", "512", "no-such-command")[-1],
+        self.assertEqual(self.explain("-n", "512", "no-such-command", env={"PATH": "/usr/bin"})[-1],
                          "command         can't run 'no-such-command': not found in PATH; a start would exit with 127")
 
     def test_a_limit_that_cannot_be_had_is_the_error_of_a_start(self):
