@@ -81,6 +81,11 @@ static const struct key keys[] = {
         .rule = {.words = WORD_BIT(WORD_WARN) | WORD_BIT(WORD_KEEP) | WORD_BIT(WORD_CLOSE)},
         .values = "warn|keep|close", .help = "descriptors already open at or above the soft limit",
     },
+    [KEY_LOCK] = {
+        .name = "lock", .places = IN_ALL, .fallback = WORD(WORD_NO),
+        .rule = {.words = WORD_BIT(WORD_NO) | WORD_BIT(WORD_DENY) | WORD_BIT(WORD_PRETEND) | WORD_BIT(WORD_CLAMP)},
+        .values = "no|deny|pretend|clamp", .help = "keep the workload from changing its limit (clamp: init mode)",
+    },
     [KEY_INIT] = {
         .name = "init", .places = IN_ALL, .flag = true, .rule = YES_NO, .fallback = WORD(WORD_NO),
         .values = "", .help = "stay as PID 1 or subreaper: forward signals, reap (fdfit-init: yes)",

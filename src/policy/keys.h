@@ -18,6 +18,7 @@ enum key_id {
     KEY_SETTLE,
     KEY_WHEN_DENIED,
     KEY_INHERITED_FDS,
+    KEY_LOCK,
     KEY_INIT,
     KEY_SIGNAL_TO,
     KEY_REWRITE,
