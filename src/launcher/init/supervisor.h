@@ -2,6 +2,7 @@
 #ifndef FDFIT_LAUNCHER_INIT_SUPERVISOR_H
 #define FDFIT_LAUNCHER_INIT_SUPERVISOR_H
 
+#include "launcher/init/clamp.h"
 #include "launcher/init/step.h"
 #include "launcher/launch.h"
 
@@ -15,6 +16,7 @@ struct supervisor {
     struct launch *l;
     struct init_state state;
     struct exit_map exit_map;
+    struct clamp clamp; /* its listener is -1 where nothing is clamped */
     pid_t main;
     int wait_status;   /* of the main child, once it ended */
     int signals;       /* the signalfd */
