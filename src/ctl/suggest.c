@@ -171,9 +171,9 @@ static int read_peak_file(const char *path, uint64_t settle, struct source *sour
     int r = peakfile_read(path, &file, &why);
 
     if (r == -ENOENT)
-        text_str(&why, "does not exist");
+        text_str(&why, "does not exist; fdfitctl measure --peak-file writes one");
     if (r == 0 && !peakfile_summary(&file, settle, &sum)) {
-        text_str(&why, "holds no record yet");
+        text_str(&why, "holds no record yet; fdfitctl measure --peak-file writes one");
         r = -ENODATA;
     }
     if (r == 0)
@@ -181,7 +181,7 @@ static int read_peak_file(const char *path, uint64_t settle, struct source *sour
     if (r < 0) {
         text_str(reterr, "peak file ");
         text_escaped(reterr, path, strlen(path));
-        text_join(reterr, " ", why.at, "; fdfitctl measure --peak-file writes one", NULL);
+        text_join(reterr, " ", why.at, NULL);
         return r;
     }
     for (size_t i = 0; i < file.count; i++)

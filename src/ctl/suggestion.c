@@ -114,7 +114,7 @@ static void write_kubernetes(const struct suggestion *s, FILE *file)
     write_comments(s, file);
     fputs(
         "# Kubernetes has no field for this limit: fdfit, copied by an init container, starts the command.\n"
-        "# Put in your CONTAINER and its COMMAND, and an image with fdfit in it.\n"
+        "# Put in your CONTAINER and its COMMAND, and the image that holds just /fdfit.\n"
         "spec:\n"
         "  template:\n"
         "    spec:\n"
@@ -123,11 +123,11 @@ static void write_kubernetes(const struct suggestion *s, FILE *file)
         "          emptyDir: {}\n"
         "      initContainers:\n"
         "        - name: fdfit\n"
-        "          image: FDFIT-IMAGE\n"
-        "          command: [\"fdfit\", \"--install=/fdfit/\"]\n"
+        "          image: fdfit:" FDFIT_VERSION "\n"
+        "          command: [\"/fdfit\", \"--install\", \"/target\"]\n"
         "          volumeMounts:\n"
         "            - name: fdfit\n"
-        "              mountPath: /fdfit\n"
+        "              mountPath: /target\n"
         "      containers:\n"
         "        - name: CONTAINER\n"
         "          command: [\"/fdfit/fdfit\", \"-n\", \"",

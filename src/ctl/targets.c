@@ -203,7 +203,12 @@ static int walk_cgroup(struct walk *w, const char *folder, unsigned depth)
 static int walk_cgroup_path(struct walk *w, struct text *reterr)
 {
     static const char *const mounts[] = {
-        "", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/", "/sys/fs/cgroup/pids/", "/sys/fs/cgroup/systemd/",
+        "",
+        "/sys/fs/cgroup/",
+        "/sys/fs/cgroup/unified/",
+        "/sys/fs/cgroup/pids/",
+        "/sys/fs/cgroup/memory/",
+        "/sys/fs/cgroup/systemd/",
     };
     int r = -ENOENT;
 
