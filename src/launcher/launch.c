@@ -104,5 +104,6 @@ int launch_limit(struct launch *l, struct text *warning, struct text *reterr)
     }
     if (path && value_is(&l->settings.value[KEY_SOFT], WORD_PEAK))
         read_peak(l, path, warning);
+    l->plan = (struct plan){.inherited = l->in.inherited, .limit = l->in.inherited};
     return apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
 }

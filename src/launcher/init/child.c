@@ -94,9 +94,9 @@ static void prepare(struct launch *l, pid_t parent, int socket, struct pid_texts
     done = launch_limit(l, &peak, &line);
     r->stage = done < 0 ? CHILD_FAILED_LIMIT : CHILD_LIMITED;
     r->no_target = done == PLAN_NO_TARGET;
+    r->plan = l->plan;
     if (done != 0)
         return;
-    r->plan = l->plan;
     inherited_handle(how, l->plan.limit.soft, dir, socket, l->environment, &inherited);
 }
 

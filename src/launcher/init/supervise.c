@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/num.h"
 #include "launcher/init/send.h"
 #include "launcher/init/start.h"
 
@@ -148,19 +149,31 @@ static void take_signals(struct supervisor *s)
         on_signal(s, &infos[i]);
 }
 
+/* Milliseconds for poll(2) until something is due; -1: nothing is, so that an idle supervisor never wakes up.
+ */
+static int time_left(const struct supervisor *s, uint64_t now)
+{
+    uint64_t due = num_min(s->deadline ? s->deadline : UINT64_MAX, watch_due(&s->watch));
+
+    if (due == UINT64_MAX)
+        return -1;
+    return due <= now ? 0 : (int)num_min(due - now, INT_MAX);
+}
+
 static void wait_for_event(struct supervisor *s)
 {
     struct pollfd ready = {.fd = s->signals, .events = POLLIN};
-    uint64_t left = s->deadline, now = now_ms();
+    uint64_t now;
 
-    if (s->deadline)
-        left = s->deadline > now ? s->deadline - now : 0;
-    if (poll(&ready, 1, !s->deadline ? -1 : left > INT_MAX ? INT_MAX : (int)left) > 0)
+    if (poll(&ready, 1, time_left(s, now_ms())) > 0)
         take_signals(s);
-    if (!s->done && s->deadline && now_ms() >= s->deadline) {
+    now = now_ms();
+    if (!s->done && s->deadline && now >= s->deadline) {
         s->deadline = 0;
         handle(s, &(struct init_event){.kind = INIT_TIME}, NULL);
     }
+    if (!s->done && now >= watch_due(&s->watch))
+        watch_turn(&s->watch, &(struct watch_counts){.reaped = s->reaped}, now);
 }
 
 static void be_parent_of_all(struct launch *l, const struct init_caller *caller, pid_t starter)
@@ -210,6 +223,7 @@ static void say_end(const struct supervisor *s)
     text_u64(&line, s->reaped);
     text_str(&line, ", signals forwarded: ");
     text_u64(&line, s->forwarded);
+    watch_format(&s->watch, &line);
     msg_try(MSG_DETAIL, s->l->most, line.at);
 }
 
@@ -219,15 +233,17 @@ static struct init_end stay(struct supervisor *s, struct init_own *own)
     int code;
 
     start_close_inherited(own);
-    if (chdir("/") < 0)
-        msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
     code = start_wait(s->l, own->reports);
     own->reports = fd_close(own->reports);
     if (code != 0)
         return (struct init_end){.by_signal = false, .value = code};
+    watch_begin(&s->watch, s->l, now_ms());
+    if (chdir("/") < 0)
+        msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
     while (!s->done)
         wait_for_event(s);
     say_end(s);
+    watch_end(&s->watch, &(struct watch_counts){.reaped = s->reaped}, now_ms());
     return init_end(s->wait_status, &s->exit_map, s->state.is_pid1);
 }
 

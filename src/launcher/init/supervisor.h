@@ -3,6 +3,7 @@
 #define FDFIT_LAUNCHER_INIT_SUPERVISOR_H
 
 #include "launcher/init/step.h"
+#include "launcher/init/watch.h"
 #include "launcher/launch.h"
 
 #include <sys/types.h>
@@ -15,6 +16,7 @@ struct supervisor {
     struct launch *l;
     struct init_state state;
     struct exit_map exit_map;
+    struct watch watch;
     pid_t main;
     int wait_status;   /* of the main child, once it ended */
     int signals;       /* the signalfd */
