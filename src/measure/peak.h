@@ -7,7 +7,7 @@
  * between two of them.
  *
  *     struct peak_meter m;
- *     peak_meter_init(&m, &config, memory, PEAK_ENTRIES, now);
+ *     peak_meter_init(&m, &config, memory, PEAK_ENTRIES);
  *     each time now >= m.due:   peak_meter_tick(&m, now);  then wait until m.due
  *     at any time:              m.result
  */
@@ -25,14 +25,16 @@ struct peak_entry {
     uint32_t size; /* the largest FDSize */
     uint32_t open; /* the count of the last tick */
     uint32_t most; /* the largest count */
-    uint32_t need; /* at the last look */
     pid_t pid;
     pid_t parent;
     uint16_t threads;
     uint16_t flags;
 };
 
-/** A fitting number of entries: for 7/8 as many processes at a time, in 256 KiB. */
+/** No sample comes sooner after the last. */
+#define PEAK_INTERVAL_LEAST 100
+
+/** A fitting number of entries: for 7/8 as many processes at a time, in 256 KiB at most. */
 #define PEAK_ENTRIES 4096
 
 enum peak_event_kind {
@@ -51,7 +53,7 @@ struct peak_event {
 struct peak_config {
     int proc;          /* an open /proc, borrowed */
     pid_t root;        /* whose descendants are measured: own pid; 0: only what peak_meter_add gets */
-    uint64_t interval; /* milliseconds from tick to tick, at least 100 */
+    uint64_t interval; /* milliseconds from tick to tick; less than PEAK_INTERVAL_LEAST is taken for that */
     uint64_t soft;     /* taken for a process whose limits can't be read; UINT64_MAX: none */
     unsigned warn_at;  /* percent of soft; 0: no PEAK_NEAR_LIMIT */
     void (*notify)(const struct peak_event *event, void *data); /* called from a tick; may be NULL */
@@ -67,7 +69,7 @@ struct peak_result {
     struct process_name need_by;
     uint64_t samples;
     uint64_t span;     /* from the first sample to the last */
-    uint64_t seen;     /* processes, ever */
+    uint64_t seen;     /* processes that a sample has met, ever */
     uint64_t at_limit; /* processes that stood at their limit, ever */
 
     /* The last sample alone: */
@@ -76,7 +78,7 @@ struct peak_result {
     pid_t open_pid;     /* and whose it is */
     uint64_t denied;    /* processes whose highest number may not be read: `need` takes their count for it */
     uint64_t untracked; /* processes that found no entry in the table: measured, but without a memory, so they
-                         * count as seen only while they stay so, and give no events */
+                         * are not in `seen` and give no events */
 
     uint64_t interval; /* milliseconds to the next sample: widened to 100 times what the last one cost */
     uint64_t widened;  /* samples in a row after which the interval was widened */
@@ -91,15 +93,16 @@ struct peak_meter {
     uint32_t entries;         /* a power of two */
     uint32_t used;
     uint32_t tick;
-    uint64_t began; /* of the first tick */
-    uint64_t cpu;   /* nanoseconds of the thread's CPU time at the tick's begin */
-    uint64_t untracked_most;
+    uint64_t began;   /* of the first tick */
+    uint64_t cpu;     /* nanoseconds of the thread's CPU time at the tick's begin */
+    uint64_t carried; /* what peak_meter_current cost since then */
+    uint64_t now;
 };
 
 /** Begin. `memory` is of `entries` entries (a power of two, 16 to 65536), all bytes zero, owned by the
  * caller, in use as long as the meter. Returns 0 or -EINVAL. */
 int peak_meter_init(struct peak_meter *m, const struct peak_config *config, struct peak_entry *memory,
-                    uint32_t entries, uint64_t now);
+                    uint32_t entries);
 
 /** Take a sample of config.root's descendants. Returns 0, or -errno when they can't be listed (no /proc); the
  * sample is then empty, and m->due is set all the same. */
@@ -109,7 +112,7 @@ int peak_meter_tick(struct peak_meter *m, uint64_t now);
  * end. A pid added twice in one sample is taken once. */
 void peak_meter_begin(struct peak_meter *m, uint64_t now);
 void peak_meter_add(struct peak_meter *m, pid_t pid);
-void peak_meter_end(struct peak_meter *m, uint64_t now);
+void peak_meter_end(struct peak_meter *m);
 
 /** The highest number + 1 that is open now in one of the processes of the last sample; 0 when none may be
  * read. Costs more than a tick's reading (an open and a probe of every process whose table could hold a

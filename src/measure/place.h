@@ -38,4 +38,9 @@ int place_write(const struct place *place, const char *bytes, size_t n, struct t
  * untouched); or another negative error with reterr. */
 int place_read(const struct place *place, char *buffer, size_t cap, size_t *ret_n, struct text *reterr);
 
+/** What both kinds of reading share: open a regular file below dir with the flags added (O_NOFOLLOW), and
+ * read it whole. Returns as place_read. */
+int regular_read(int dir, const char *path, int flags, char *buffer, size_t cap, size_t *ret_n,
+                 struct text *reterr);
+
 #endif

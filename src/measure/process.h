@@ -33,14 +33,17 @@ int process_status(int proc, pid_t pid, struct process_status *ret);
 
 /** The number of open descriptors, and the inode number of the folder /proc/PID/fd. While that number stays
  * the same, the pid names the same process, since a folder of /proc dies with its process; another number
- * says nothing (the kernel may have dropped its cache). Before Linux 6.2 the folder is listed. Returns 0,
- * PROCESS_GONE, PROCESS_DENIED (before Linux 6.2), or -errno. */
-int process_open_count(int proc, pid_t pid, uint64_t *ret_count, uint64_t *ret_inode);
+ * says nothing (the kernel may have dropped its cache). With tid 0 the table of the process's leader, else
+ * that of its thread tid. Where the size of the folder is 0 (before Linux 6.2, or with nothing open) it is
+ * listed.
+ *  Returns 0, PROCESS_GONE, PROCESS_DENIED (that listing is refused; only ret_inode is given), or -errno. */
+int process_open_count(int proc, pid_t pid, pid_t tid, uint64_t *ret_count, uint64_t *ret_inode);
 
 /** The highest descriptor's number + 1, 0 when none is open; found in about log2(size) steps, in one step for
  * a table without gaps. size and count are first guesses (FDSize, process_open_count), and may be 0 or
- * outdated. With tid 0 the table of the process's leader, else that of its thread tid. Returns 0,
- * PROCESS_GONE, PROCESS_DENIED, or -errno. */
+ * outdated; when no number of count or above is open, the result is count. So with an arbitrary count this
+ * asks, in one step, whether the need is above it. With tid 0 the table of the process's leader, else that of
+ * its thread tid. Returns 0, PROCESS_GONE, PROCESS_DENIED, or -errno. */
 int process_need(int proc, pid_t pid, pid_t tid, uint64_t size, uint64_t count, uint64_t *ret_need);
 
 /** When the process started, in clock ticks since boot: with the pid, its identity (proc_pid_stat(5)).
@@ -66,11 +69,14 @@ int process_name(int proc, pid_t pid, struct process_name *ret);
 /** A bash that runs a script keeps that script open on the highest free number below both 256 and its soft
  * limit: 255 under nearly every limit (bash, general.c, move_to_high_fd). The number moves down with the
  * limit, so it is not a need. True when `need` - 1 is such a descriptor, and then *ret_need is what the rest
- * of the process needs. All of this must hold, and must be readable:
+ * of the process needs. All of this must hold:
  *
- *   - the program is bash: /proc/PID/exe leads to a file of that name;
  *   - the number is 255, or soft - 1 under a soft limit below 256;
- *   - it is a regular file that will be closed on exec, as bash opens scripts. */
+ *   - it stands alone: no number from its half on is open;
+ *   - the program is bash: /proc/PID/exe leads to a file of that name, and the descriptor is a regular file
+ *     that is closed on exec, as bash opens scripts. Where these may not be read (they need ptrace access,
+ *     which a supervisor without the capabilities of its workload has not): argv[0] or comm is "bash", and
+ *     the descriptor is open for reading only. */
 bool process_is_script_slot(int proc, pid_t pid, uint64_t need, uint64_t *ret_need);
 
 /** The largest over the process's descriptor tables. There is one for all threads, unless a thread has called
@@ -87,8 +93,8 @@ struct process_tables {
  *  Returns 0 (see ret->exact), PROCESS_GONE, PROCESS_ZOMBIE, PROCESS_DENIED (nothing is known), or -errno. */
 int process_measure(int proc, pid_t pid, struct process_tables *ret);
 
-/** The same from a status that was just read, and without looking for a script slot. own_tables false: only
- * the leader's table is looked at. */
+/** The same from a status that was just read, and with script slots. Without threads_too only the leader's
+ * table is looked at. */
 int process_measure_tables(int proc, pid_t pid, const struct process_status *status, bool threads_too,
                            struct process_tables *ret);
 
