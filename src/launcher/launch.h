@@ -35,6 +35,10 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
  * a negative error with reterr. */
 int launch_limit(struct launch *l, struct text *warning, struct text *reterr);
 
+/** Load the lock that the settings ask for (deny or pretend) in this process, after the limit was set. *line
+ * gets what a person should know, or stays empty. Returns 0, or a negative error with reterr. */
+int launch_lock(const struct launch *l, struct text *line, struct text *reterr);
+
 /** The text setting of a key, or NULL. */
 const char *launch_text(const struct launch *l, enum key_id id);
 

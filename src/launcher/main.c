@@ -72,6 +72,18 @@ static OWN_FRAME int say_exec_failure(const struct launch *l, int error)
     return code;
 }
 
+static OWN_FRAME int load_lock(const struct launch *l)
+{
+    char good[TEXT_LINE], bad[TEXT_LINE];
+    TEXT_ON(line, good);
+    TEXT_ON(why, bad);
+
+    if (launch_lock(l, &line, &why) < 0)
+        return fail(&why);
+    say_text(l, MSG_INFO, &line);
+    return 0;
+}
+
 /* From here on this process is the workload, but for what exec changes. */
 static int run(struct launch *l, int inherited, uint64_t mask)
 {
@@ -81,6 +93,8 @@ static int run(struct launch *l, int inherited, uint64_t mask)
     inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, inherited, -1, l->environment,
                      &warning);
     say_text(l, MSG_WARNING, &warning);
+    if (!value_is(&l->settings.value[KEY_LOCK], WORD_NO) && load_lock(l) != 0)
+        return EXIT_FDFIT;
     signals_set_mask(mask, NULL);
     return say_exec_failure(l, exec_search(l->command, l->environment));
 }

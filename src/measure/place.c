@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h> /* renameat(2) */
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>

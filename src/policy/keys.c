@@ -118,6 +118,11 @@ static const struct key keys[] = {
         .rule = {.words = WORD_BIT(WORD_WARN) | WORD_BIT(WORD_KEEP) | WORD_BIT(WORD_CLOSE)},
         .values = "warn|keep|close", .help = "descriptors already open at or above the soft limit",
     },
+    [KEY_LOCK] = {
+        .name = "lock", .places = IN_ALL, .fallback = WORD(WORD_NO),
+        .rule = {.words = WORD_BIT(WORD_NO) | WORD_BIT(WORD_DENY) | WORD_BIT(WORD_PRETEND) | WORD_BIT(WORD_CLAMP)},
+        .values = "no|deny|pretend|clamp", .help = "keep the workload from changing its limit (clamp: init mode)",
+    },
     [KEY_LABEL] = {
         .name = "label", .places = IN_ALL, .init_only = true, .rule = A_TEXT, .check = check_label, .fallback = NONE,
         .values = "NAME", .help = "the line of the peak file that this start writes (default)",

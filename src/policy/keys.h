@@ -18,6 +18,7 @@ enum key_id {
     KEY_SETTLE,
     KEY_WHEN_DENIED,
     KEY_INHERITED_FDS,
+    KEY_LOCK,
     KEY_LABEL,
     KEY_RECORD,
     KEY_SAMPLE,

@@ -26,6 +26,8 @@ enum word {
     WORD_CHILD,
     WORD_GROUP,
     WORD_TREE,
+    WORD_DENY,
+    WORD_PRETEND,
     WORD_COUNT
 };
 

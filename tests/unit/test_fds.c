@@ -84,6 +84,31 @@ START_TEST(no_descriptor_is_above_the_largest_int)
 }
 END_TEST
 
+/* "None" must be certain: never said while there is one at or above, ready to be read or not. */
+START_TEST(none_is_never_said_of_one_that_is_open)
+{
+    int pipes[2], ready = open("/dev/null", O_RDONLY);
+
+    ck_assert_int_eq(pipe(pipes), 0);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(dup2(i == 0 ? ready : pipes[0], BASE + 100), BASE + 100);
+        for (uint64_t from = 0; from <= BASE + 100; from++)
+            ck_assert_msg(!fds_none_from(from), "from %llu", (unsigned long long)from);
+    }
+}
+END_TEST
+
+START_TEST(none_is_said_beyond_the_table)
+{
+    open_at(BASE);
+    ck_assert(fds_none_from(1024));
+    ck_assert(fds_none_from(4095));
+    ck_assert(fds_none_from(4096));
+    ck_assert(fds_none_from(1ull << 31));
+    ck_assert(fds_none_from(UINT64_MAX));
+}
+END_TEST
+
 struct seen {
     unsigned number[8];
     size_t count;
@@ -126,5 +151,6 @@ START_TEST(errors_are_passed_on)
 END_TEST
 
 SUITE("fds", those_at_or_above_are_counted, one_number_can_be_left_out,
-      more_than_one_buffer_of_entries_is_counted, no_descriptor_is_above_the_largest_int, each_goes_up,
+      more_than_one_buffer_of_entries_is_counted, no_descriptor_is_above_the_largest_int,
+      none_is_never_said_of_one_that_is_open, none_is_said_beyond_the_table, each_goes_up,
       errors_are_passed_on)

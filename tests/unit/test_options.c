@@ -194,7 +194,7 @@ END_TEST
 START_TEST(help_names_each_option_and_ends_whole)
 {
     static char buffer[8192]; /* as large as main's */
-    static const char end[] = "127 not found. See fdfit(1) and fdfit.conf(5).\n";
+    static const char end[] = "See fdfit(1) and fdfit.conf(5).\n";
     TEXT_ON(t, buffer);
 
     options_help(&t);
@@ -206,7 +206,8 @@ START_TEST(help_names_each_option_and_ends_whole)
         if (key_row((enum key_id)id)->places & IN_ARG)
             ck_assert_msg(strstr(t.at, name.at) != NULL, "%s", name.at);
     }
-    ck_assert_str_eq(t.at + t.len - strlen(end), end);
+    /* Compared without printing: the lines of a text are none of TAP's. */
+    ck_assert(strcmp(t.at + t.len - strlen(end), end) == 0);
 }
 END_TEST
 

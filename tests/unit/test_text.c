@@ -60,16 +60,16 @@ END_TEST
 
 START_TEST(long_foreign_texts_are_shortened)
 {
-    char word[66], buffer[512];
+    char word[TEXT_SHOWN + 2], buffer[512];
     TEXT_ON(t, buffer);
 
     memset(word, 'w', sizeof(word));
-    text_escaped(&t, word, 64);
-    ck_assert_uint_eq(t.len, 64);
+    text_escaped(&t, word, TEXT_SHOWN);
+    ck_assert_uint_eq(t.len, TEXT_SHOWN);
     text_init(&t, buffer, sizeof(buffer));
-    text_quoted(&t, word, 65);
-    ck_assert_uint_eq(t.len, 64 + 5);
-    ck_assert_str_eq(t.at + 64, "w...'");
+    text_quoted(&t, word, TEXT_SHOWN + 1);
+    ck_assert_uint_eq(t.len, TEXT_SHOWN + 5);
+    ck_assert_str_eq(t.at + TEXT_SHOWN, "w...'");
 }
 END_TEST
 

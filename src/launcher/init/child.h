@@ -33,8 +33,14 @@ struct child_report {
     struct plan plan;          /* of CHILD_LIMITED; by no_target what was inherited */
     char peak[TEXT_LINE];      /* of CHILD_LIMITED: a warning about the peak file, or "" */
     char inherited[TEXT_LINE]; /* of CHILD_LIMITED: one about inherited descriptors, or "" */
-    char line[TEXT_LINE];      /* of CHILD_FAILED_LIMIT: the reason */
+    bool has_listener;         /* of CHILD_LIMITED: the clamp's listener comes with the message */
+    char lock[TEXT_LINE];      /* of CHILD_LIMITED: about the lock, or "" */
+    char line[TEXT_LINE];      /* of CHILD_FAILED_LIMIT: the reason, of the limit or the lock */
 };
+
+/** Receive the next report. Returns 1; 0 at the end, which the child's exec or its death is; the listener
+ * that came with the report goes to *ret_listener, 3 or higher and CLOEXEC, or -1. */
+int child_receive(int socket, struct child_report *ret, int *ret_listener);
 
 /** Fork the workload. In the child: the process group and the foreground, the limit, the environment, the
  * mask and the disposition of SIGCHLD as the caller had them, then exec; what happens is reported through the

@@ -61,17 +61,18 @@ void send_to_rest(struct supervisor *s, int signal)
     fd_close(proc);
 }
 
+/* The main child last: where its end ends the namespace, the others have had the signal by then. */
 static void send_to_tree(struct supervisor *s, int signal, const struct signalfd_siginfo *info)
 {
     struct tree tree;
     int proc = fd_open(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
 
-    send_to(s, s->main, signal, info);
     if (proc >= 0 && tree_list(proc, getpid(), &tree) >= 0)
         for (size_t i = 0; i < tree.count; i++)
             if (tree.pid[i] != s->main)
                 send_to(s, tree.pid[i], signal, NULL);
     fd_close(proc);
+    send_to(s, s->main, signal, info);
 }
 
 void send_to_workload(struct supervisor *s, int signal, const struct signalfd_siginfo *info)

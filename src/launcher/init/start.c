@@ -42,34 +42,46 @@ void start_close_inherited(const struct init_own *own)
     fd_close(dir);
 }
 
-int start_wait(struct launch *l, int socket)
+static void say_started(const struct launch *l, const struct child_report *r)
 {
-    struct child_report r;
+    say_limit(l, !r->no_target, r->peak);
+    if (r->inherited[0])
+        msg_try(MSG_WARNING, l->most, r->inherited);
+    if (r->lock[0])
+        msg_try(MSG_INFO, l->most, r->lock);
+}
+
+static int say_failed(const struct launch *l, const struct child_report *r)
+{
     char buffer[TEXT_LINE];
     TEXT_ON(line, buffer);
-    int code;
+    int code = EXIT_FDFIT;
 
-    for (;;) {
-        ssize_t n = recv(socket, &r, sizeof(r), 0);
+    if (r->stage == CHILD_FAILED_EXEC)
+        code = exec_explain(l->command[0], r->error, l->environment, &line);
+    else
+        text_str(&line, r->line);
+    msg_try(MSG_ERROR, l->most, line.at);
+    return code;
+}
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n != (ssize_t)sizeof(r))
-            return 0;
-        if (r.stage == CHILD_FAILED_EXEC) {
-            code = exec_explain(l->command[0], r.error, l->environment, &line);
-            msg_try(MSG_ERROR, l->most, line.at);
-            return code;
-        }
-        if (r.stage == CHILD_FAILED_LIMIT) {
-            msg_try(MSG_ERROR, l->most, r.line);
-            return EXIT_FDFIT;
-        }
+int start_wait(struct launch *l, int socket, int *ret_listener)
+{
+    struct child_report r;
+    int listener;
+
+    *ret_listener = -1;
+    while (child_receive(socket, &r, &listener) > 0) {
+        if (r.stage != CHILD_LIMITED)
+            return say_failed(l, &r);
         l->plan = r.plan;
-        say_limit(l, !r.no_target, r.peak);
-        if (r.inherited[0])
-            msg_try(MSG_WARNING, l->most, r.inherited);
+        *ret_listener = listener;
+        if (r.has_listener && listener < 0)
+            msg_try(MSG_ERROR, l->most,
+                    "the lock's listener did not arrive: calls that set the limit will give ENOSYS");
+        say_started(l, &r);
     }
+    return 0;
 }
 
 static void close_own(const struct init_own *own)

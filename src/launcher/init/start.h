@@ -15,7 +15,9 @@ int start_child(struct supervisor *s, const struct init_caller *caller, struct i
 void start_close_inherited(const struct init_own *own);
 
 /** Read the child's reports to the end of the socket, which its exec closes, and say what they say.
- *  Returns 0 when the command runs, or the exit code of fdfit when it does not. */
-int start_wait(struct launch *l, int socket);
+ *  *ret_listener is the lock's, to
+ *  be closed by the caller, or -1. Returns 0 when the command runs, or the exit code of fdfit when it does
+ * not. */
+int start_wait(struct launch *l, int socket, int *ret_listener);
 
 #endif

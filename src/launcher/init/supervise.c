@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "launcher/init/caps.h"
 #include "launcher/init/send.h"
 #include "launcher/init/start.h"
 
@@ -149,6 +150,18 @@ static void take_signals(struct supervisor *s)
         on_signal(s, &infos[i]);
 }
 
+static void answer(struct supervisor *s, short revents)
+{
+    struct clamp_report report;
+    char buffer[TEXT_LINE];
+    TEXT_ON(line, buffer);
+
+    if (clamp_serve(&s->clamp, revents, &report) == CLAMP_ENDED || report.kind == CLAMP_NOTHING)
+        return;
+    clamp_report_format(&report, &line);
+    msg_try(MSG_WARNING, s->l->most, line.at);
+}
+
 /* Milliseconds for poll(2) until something is due; -1: nothing is, so that an idle supervisor never wakes up.
  */
 static int time_left(const struct supervisor *s, uint64_t now)
@@ -160,20 +173,48 @@ static int time_left(const struct supervisor *s, uint64_t now)
     return due <= now ? 0 : (int)num_min(due - now, INT_MAX);
 }
 
+static struct watch_counts counts_of(const struct supervisor *s)
+{
+    return (struct watch_counts){
+        .reaped = s->reaped,
+        .has_lock = !value_is(&s->l->settings.value[KEY_LOCK], WORD_NO),
+        .lock_refusals = s->clamp.cut + s->clamp.refused,
+    };
+}
+
+static void turn_watch(struct supervisor *s, uint64_t now)
+{
+    const struct watch_counts counts = counts_of(s);
+
+    watch_turn(&s->watch, &counts, now);
+}
+
+static void end_watch(struct supervisor *s)
+{
+    const struct watch_counts counts = counts_of(s);
+
+    watch_end(&s->watch, &counts, now_ms());
+}
+
 static void wait_for_event(struct supervisor *s)
 {
-    struct pollfd ready = {.fd = s->signals, .events = POLLIN};
+    struct pollfd ready[] = {{.fd = s->signals, .events = POLLIN},
+                             {.fd = s->clamp.listener, .events = POLLIN}};
     uint64_t now;
 
-    if (poll(&ready, 1, time_left(s, now_ms())) > 0)
-        take_signals(s);
+    if (poll(ready, 2, time_left(s, now_ms())) > 0) {
+        if (ready[0].revents)
+            take_signals(s);
+        if (ready[1].revents)
+            answer(s, ready[1].revents);
+    }
     now = now_ms();
     if (!s->done && s->deadline && now >= s->deadline) {
         s->deadline = 0;
         handle(s, &(struct init_event){.kind = INIT_TIME}, NULL);
     }
     if (!s->done && now >= watch_due(&s->watch))
-        watch_turn(&s->watch, &(struct watch_counts){.reaped = s->reaped}, now);
+        turn_watch(s, now);
 }
 
 static void be_parent_of_all(struct launch *l, const struct init_caller *caller, pid_t starter)
@@ -223,28 +264,57 @@ static void say_end(const struct supervisor *s)
     text_u64(&line, s->reaped);
     text_str(&line, ", signals forwarded: ");
     text_u64(&line, s->forwarded);
+    if (s->clamp.cut + s->clamp.refused > 0) {
+        text_str(&line, ", limits kept or refused: ");
+        text_u64(&line, s->clamp.cut + s->clamp.refused);
+    }
     watch_format(&s->watch, &line);
     msg_try(MSG_DETAIL, s->l->most, line.at);
+}
+
+/* The capabilities go last: what was opened before stays open. */
+static void begin_clamp(struct supervisor *s, int listener)
+{
+    s->clamp.listener = s->clamp.proc = -1;
+    if (listener >= 0)
+        clamp_init(&s->clamp, listener, &s->l->plan.limit);
+    if (caps_drop(listener >= 0) < 0)
+        msg_try(MSG_DETAIL, s->l->most, "can't drop capabilities: they stay");
 }
 
 /* From here on nothing may end the supervisor but the end of the workload. */
 static struct init_end stay(struct supervisor *s, struct init_own *own)
 {
-    int code;
+    int code, listener;
 
     start_close_inherited(own);
-    code = start_wait(s->l, own->reports);
+    code = start_wait(s->l, own->reports, &listener);
     own->reports = fd_close(own->reports);
     if (code != 0)
         return (struct init_end){.by_signal = false, .value = code};
-    watch_begin(&s->watch, s->l, now_ms());
+    watch_begin(&s->watch, s->l, now_ms()); /* opens its folders by the present one */
     if (chdir("/") < 0)
         msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
+    begin_clamp(s, listener);
     while (!s->done)
         wait_for_event(s);
     say_end(s);
-    watch_end(&s->watch, &(struct watch_counts){.reaped = s->reaped}, now_ms());
+    end_watch(s);
+    clamp_deinit(&s->clamp);
     return init_end(s->wait_status, &s->exit_map, s->state.is_pid1);
+}
+
+static void check_clamp(struct launch *l)
+{
+    char reason[TEXT_LINE], buffer[2 * TEXT_LINE];
+    TEXT_ON(why, reason);
+    TEXT_ON(line, buffer);
+
+    if (!value_is(&l->settings.value[KEY_LOCK], WORD_CLAMP) || clamp_possible(&why) == 0)
+        return;
+    l->settings.value[KEY_LOCK].number = WORD_DENY;
+    text_join(&line, "lock = deny instead of clamp: ", why.at, NULL);
+    msg(MSG_WARNING, l->most, line.at);
 }
 
 int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct text *reterr)
@@ -256,6 +326,7 @@ int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct 
     struct supervisor s;
     int r;
 
+    check_clamp(l);
     signals_set_mask(SUPERVISOR_BLOCKED, NULL);
     sigaction(SIGCHLD, &plain, &caller.child_died);
     configure(&s, l, &caller);

@@ -2,6 +2,7 @@
 #ifndef FDFIT_LAUNCHER_INIT_SUPERVISOR_H
 #define FDFIT_LAUNCHER_INIT_SUPERVISOR_H
 
+#include "launcher/init/clamp.h"
 #include "launcher/init/step.h"
 #include "launcher/init/watch.h"
 #include "launcher/launch.h"
@@ -16,6 +17,7 @@ struct supervisor {
     struct launch *l;
     struct init_state state;
     struct exit_map exit_map;
+    struct clamp clamp; /* its listener is -1 where nothing is clamped */
     struct watch watch;
     pid_t main;
     int wait_status;   /* of the main child, once it ended */

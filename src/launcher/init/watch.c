@@ -193,6 +193,8 @@ static void write_report(struct watch *w, const struct watch_counts *counts, uin
         .peak = &w->meter.result,
         .current = peak_meter_current(&w->meter, now),
         .reaped = counts->reaped,
+        .has_lock = counts->has_lock,
+        .lock_refusals = counts->lock_refusals,
         .start_time = (uint64_t)time(NULL) - (now - w->started) / 1000,
     };
 

@@ -10,6 +10,8 @@
 /** What else the report shows. */
 struct watch_counts {
     uint64_t reaped;
+    bool has_lock;
+    uint64_t lock_refusals; /* calls that lock = clamp cut or refused; deny and pretend can't be counted */
 };
 
 struct watch {
