@@ -79,7 +79,7 @@ static bool begin_meter(struct watch *w, uint64_t now)
     void *memory = mmap(NULL, PEAK_ENTRIES * sizeof(struct peak_entry), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    return memory != MAP_FAILED && peak_meter_init(&w->meter, &config, memory, PEAK_ENTRIES, now) == 0;
+    return memory != MAP_FAILED && peak_meter_init(&w->meter, &config, memory, PEAK_ENTRIES) == 0;
 }
 
 static bool records(const struct launch *l)
