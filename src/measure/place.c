@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h> /* renameat(2) */
+#include <stdio.h> /* renameat(2), of all places */
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
