@@ -20,7 +20,7 @@ _fdfit_arguments() {
 _fdfit_awaits() {
     case $1 in
     --soft | --hard | --peak | --peak-file | --headroom | --floor | --ceiling | --fallback | --settle | \
-        --when-denied | --inherited-fds | --signal-to | --rewrite | --grace | --exit-map | --parent-death | \
+        --when-denied | --inherited-fds | --lock | --signal-to | --rewrite | --grace | --exit-map | --parent-death | \
         --policy | --nofile | --install) echo "$1" ;;
     *)
         [[ $1 =~ ^-[qvhV]*n$ ]] && echo --nofile
@@ -37,6 +37,7 @@ _fdfit_value() {
     --hard) words='soft inherit unlimited' ;;
     --when-denied) words='fail clamp' ;;
     --inherited-fds) words='warn keep close' ;;
+    --lock) words='no deny pretend clamp' ;;
     --signal-to) words='child group tree' ;;
     --parent-death) words='no' ;;
     --nofile) words='unlimited' ;;
@@ -56,7 +57,7 @@ _fdfit_value() {
 
 _fdfit_option() {
     local options='--soft= --hard= --peak= --peak-file= --headroom= --floor= --ceiling= --fallback= --settle=
-        --when-denied= --inherited-fds= --init --signal-to= --rewrite= --grace= --wait-all --exit-map=
+        --when-denied= --inherited-fds= --lock= --init --signal-to= --rewrite= --grace= --wait-all --exit-map=
         --parent-death= --quiet --verbose --policy= --nofile= --explain --install= --help
         --version -q -v -p -n -h -V'
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$1")

@@ -18,6 +18,7 @@ _arguments -s -S \
     '--settle=[how long a peak must have been observed]:time, such as 24h:' \
     '--when-denied=[what to do with a limit that cannot be had]:what to do:(fail clamp)' \
     '--inherited-fds=[descriptors open at or above the soft limit]:what to do:(warn keep close)' \
+    '--lock=[keep the workload from changing its limit]:how:(no deny pretend clamp)' \
     '--init[stay as PID 1 or subreaper]' \
     '--signal-to=[who gets the signals that are passed on]:who:(child group tree)' \
     '--rewrite=[pass signals on as others]:FROM\:TO,...:' \

@@ -73,7 +73,7 @@ static scmp_filter_ctx describe(const struct machine *machine, uint32_t action)
           "the rule for setrlimit");
     check(seccomp_rule_add(ctx, action, SCMP_SYS(prlimit64), 2,
                            SCMP_A1(SCMP_CMP_MASKED_EQ, RESOURCE_MASK, RLIMIT_NOFILE),
-                           SCMP_A2(SCMP_CMP_NE, 0)),
+                           SCMP_A2(SCMP_CMP_NE, 0, 0)),
           "the rule for prlimit64");
     return ctx;
 }

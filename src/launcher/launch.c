@@ -119,8 +119,10 @@ int launch_limit(struct launch *l, struct text *warning, struct text *reterr)
     }
     if (path && value_is(&l->settings.value[KEY_SOFT], WORD_PEAK))
         read_peak(l, path, warning);
-    l->plan = (struct plan){.inherited = l->in.inherited, .limit = l->in.inherited};
-    return apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
+    r = apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
+    if (r == PLAN_NO_TARGET) /* what is there is what a lock keeps */
+        l->plan = (struct plan){.inherited = l->in.inherited, .limit = l->in.inherited};
+    return r;
 }
 
 int launch_lock(const struct launch *l, struct text *line, struct text *reterr)

@@ -31,8 +31,8 @@ bool launch_starts_nothing(const struct launch *l);
 int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr);
 
 /** Read the peak file if the settings name one and soft = peak wants it, decide, and set the limit on this
- * process. A peak file that can't be used is a text in *warning, not an error. Returns 0, PLAN_NO_TARGET, or
- * a negative error with reterr. */
+ * process. A peak file that can't be used is a text in *warning, not an error. Returns 0, PLAN_NO_TARGET
+ * (then the plan is what is inherited), or a negative error with reterr. */
 int launch_limit(struct launch *l, struct text *warning, struct text *reterr);
 
 /** Load the lock that the settings ask for (deny or pretend) in this process, after the limit was set. *line

@@ -6,8 +6,6 @@
 
 #include <linux/capability.h>
 #include <linux/seccomp.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -134,13 +132,4 @@ int lock_install_listener(int *ret_listener, bool *ret_no_new_privs, bool *ret_k
     *ret_no_new_privs = no_new_privs;
     *ret_killable = used == 0;
     return 0;
-}
-
-pid_t lock_fork(void)
-{
-    /* All arguments but the flags are zero, so their order, which differs between machines, does not matter.
-     */
-    long pid = syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
-
-    return pid < 0 ? -errno : (pid_t)pid;
 }

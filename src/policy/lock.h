@@ -5,8 +5,6 @@
 
 #include "policy/value.h"
 
-#include <sys/types.h>
-
 enum lock_mode {
     LOCK_NO,
     LOCK_DENY,    /* setting nofile is refused with EPERM */
@@ -34,20 +32,8 @@ void lock_explain_no_new_privs(struct text *t);
  * soft limit. *ret_killable is false before Linux 5.19: a signal then makes a waiting call start again, and
  * one with a fast SA_RESTART timer may never finish. Returns 0, LOCK_BUSY, or a negative error with reterr.
  *
- * How the listener reaches the supervisor:
- *
- *   1. the supervisor opens only what the child needs (the pipe for its failure), and calls lock_fork();
- *   2. the child, in the shared table, sets the limit, calls lock_install_listener(), writes the number to
- * the pipe, and executes the command. exec gives it a table of its own, where CLOEXEC closes the listener;
- *   3. the supervisor goes on when the child has executed or ended; the number is open in its table. It opens
- *      what it needs itself only now: the child's closes (inherited-fds = close) hit the same table.
- *
- * Between 2 and 3 the child makes no call that the filter asks about: nobody would answer. */
+ * The caller hands the listener to the supervisor before it executes the command, where CLOEXEC closes its
+ * own. From this call on it must not set nofile itself: nobody would answer. */
 int lock_install_listener(int *ret_listener, bool *ret_no_new_privs, bool *ret_killable, struct text *reterr);
-
-/** fork(2), but with one table of descriptors until the child executes or ends, and the caller stopped until
- * then (clone(2) with CLONE_FILES and CLONE_VFORK). Memory is copied as by fork. Returns 0 in the child, its
- * pid in the caller, or -errno. */
-pid_t lock_fork(void);
 
 #endif

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""What the lock costs: lock.py [--runs N] [--supervisor WORDS] FDFIT STARTUP NOOP LOCK
+"""What the lock costs: lock.py [--runs N] FDFIT STARTUP NOOP LOCK
 
 An unrelated system call and a call that sets nofile, seen from inside the workload (lock.c), and the start of a program
 that does nothing (startup.c), without a lock and with one, in turn in one run. Compare within the run only.
 """
 import argparse
 import json
-import shlex
 import subprocess
 import sys
 
@@ -32,7 +31,6 @@ def main():
     parser = argparse.ArgumentParser(description="What the lock costs.")
     parser.add_argument("--runs", type=int, default=15, help="runs of each mode (default %(default)s)")
     parser.add_argument("--starts", type=int, default=1000, help="starts of each prefix (default %(default)s)")
-    parser.add_argument("--supervisor", help="the command of clamp up to -n (default: FDFIT --init --lock=clamp)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     for name, what in (("fdfit", "the launcher"), ("startup", "the built startup.c"), ("noop", "the built noop.c"),
                        ("lock", "the built lock.c")):
@@ -40,11 +38,10 @@ def main():
     arguments = parser.parse_args()
     fdfit, startup, noop, lock = (need_program(getattr(arguments, name), name)
                                   for name in ("fdfit", "startup", "noop", "lock"))
-    clamp = shlex.split(arguments.supervisor or f"{shlex.quote(fdfit)} --init --lock=clamp")
 
     quiet = [fdfit, "-q", *LIMIT]
     modes = [("no", [*quiet, "--"]), ("deny", [*quiet, "--lock=deny", "--"]),
-             ("pretend", [*quiet, "--lock=pretend", "--"]), ("clamp", [*clamp, *LIMIT, "--"])]
+             ("pretend", [*quiet, "--lock=pretend", "--"]), ("clamp", [*quiet, "--init", "--lock=clamp", "--"])]
     least = "no, but a filter that lets all pass"
     found = {name: [] for name in (modes[0][0], least, *(name for name, _ in modes[1:]))}
     for _ in range(arguments.runs):
