@@ -164,7 +164,7 @@ START_TEST(labels_are_bounded)
     ck_assert_uint_eq(file.count, PEAKFILE_MAX_RECORDS);
     text_init(&t, buffer, sizeof(buffer));
     many_labels(&t, PEAKFILE_MAX_RECORDS + 1);
-    refused(t.at, t.len, "more than 32 labels");
+    refused(t.at, t.len, "has more than 32 labels");
 
     memset(word, 'w', sizeof(word));
     word[PEAKFILE_LABEL] = '\0';
