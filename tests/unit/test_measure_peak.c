@@ -192,6 +192,10 @@ START_TEST(foreign_stays_foreign_and_member_stays_member)
     ck_assert_uint_eq(tick()->processes, 1);
     ck_assert_uint_eq(f.m.result.bound, 64);
     ck_assert_uint_eq(f.m.result.seen, 2);
+    make(4, 3, 4096, 5); /* and what they fork goes with them */
+    make(12, 11, 64, 5);
+    ck_assert_uint_eq(tick()->processes, 2);
+    ck_assert_uint_eq(f.m.result.bound, 64);
 }
 END_TEST
 
