@@ -516,19 +516,19 @@ class Generated(LockCase):
 
     def built(self, name):
         build = os.environ.get("FDFIT_TEST_BUILD", "")
-        path = os.path.join(build, "src", "gen", name)
+        path = os.path.join(build, "src", *name.split("/"))
         if not build or not os.path.exists(path):
             raise unittest.SkipTest(f"no build folder with {name} (FDFIT_TEST_BUILD)")
         return path
 
     def fresh(self):
         family = {"arm64": "aarch64", "amd64": "x86_64"}.get(os.uname().machine, os.uname().machine)
-        r = support.run(self.built("lockgen"), family)
+        r = support.run(self.built("gen/lockgen"), family)
         self.assertEqual(r.returncode, 0, r.stderr)
         return r.stdout
 
     def test_header_is_fresh(self):
-        with open(self.built("lock_filter.h"), encoding="ascii") as header:
+        with open(self.built("policy/lock_filter.h"), encoding="ascii") as header:
             self.assertEqual(header.read(), self.fresh())
 
     def test_launcher_carries_it(self):
@@ -546,8 +546,8 @@ class Generated(LockCase):
     def test_every_machine_has_one(self):
         for family in ("x86_64", "aarch64"):
             with self.subTest(family=family):
-                self.assertEqual(support.run(self.built("lockgen"), family).stdout.count("static const"), 3)
-        self.assertEqual(support.run(self.built("lockgen"), "vax").returncode, 2)
+                self.assertEqual(support.run(self.built("gen/lockgen"), family).stdout.count("static const"), 3)
+        self.assertEqual(support.run(self.built("gen/lockgen"), "vax").returncode, 2)
 
 
 #: What Docker's default profile refuses to a container with the usual capabilities (its documentation, "Significant
