@@ -1,12 +1,10 @@
 #include "measure/peakfile.h"
 
 #include "base/err.h"
-#include "base/fd.h"
 #include "base/num.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAGIC "fdfit-peak "
 
@@ -37,7 +35,7 @@ static int bad(struct text *reterr, const char *what, const struct slice *s)
 {
     text_str(reterr, what);
     text_quoted(reterr, s->at, s->n);
-    return -EINVAL;
+    return -EBADMSG;
 }
 
 static int parse_field(struct slice value, const struct slice *name, struct peak_record *record,
@@ -75,8 +73,8 @@ static int parse_record(struct slice line, struct peak_file *file, struct text *
     if (label.n == 0 || label.n > PEAKFILE_LABEL || memchr(label.at, '=', label.n))
         return bad(reterr, "a bad label ", &label);
     if (file->count == PEAKFILE_MAX_RECORDS) {
-        text_str(reterr, "more than 32 labels");
-        return -EINVAL;
+        text_str(reterr, "has more than 32 labels");
+        return -EBADMSG;
     }
     memcpy(record.label, label.at, label.n);
     while (line.n > 0) {
@@ -119,7 +117,22 @@ static int parse_end(struct slice line, size_t records, struct text *reterr)
     if (num_parse(line.at, line.n, &count) == 0 && count == records)
         return 0;
     text_str(reterr, "is torn: its last line counts other records");
-    return -EINVAL;
+    return -EBADMSG;
+}
+
+/* What a crash makes of a file that was never synced: nothing, its beginning, or nothing but NUL bytes. */
+static bool is_torn_of_ours(const char *bytes, size_t n)
+{
+    static const char begin[] = MAGIC "1\n";
+
+    if (n == 0 || (bytes[0] == '\0' && memcmp(bytes, bytes + 1, n - 1) == 0))
+        return true;
+    return memcmp(bytes, begin, n < strlen(begin) ? n : strlen(begin)) == 0;
+}
+
+static bool is_end(const struct slice *line)
+{
+    return line->n >= 4 && memcmp(line->at, "end ", 4) == 0 && !memchr(line->at, '=', line->n);
 }
 
 int peakfile_parse(const char *bytes, size_t n, struct peak_file *ret, struct text *reterr)
@@ -131,13 +144,13 @@ int peakfile_parse(const char *bytes, size_t n, struct peak_file *ret, struct te
     file.count = 0;
     if (n == 0 || bytes[n - 1] != '\n' || memchr(bytes, '\0', n)) {
         text_str(reterr, n == 0 ? "is empty" : "is torn: it does not end well, or has NUL bytes");
-        return -EINVAL;
+        return is_torn_of_ours(bytes, n) ? -EBADMSG : -EINVAL;
     }
     r = parse_magic(cut(&rest, '\n'), reterr);
     while (r == 0 && rest.n > 0) {
         struct slice line = cut(&rest, '\n');
 
-        if (line.n >= 4 && memcmp(line.at, "end ", 4) == 0) {
+        if (is_end(&line)) {
             r = parse_end(line, file.count, reterr);
             if (r == 0)
                 memcpy(ret, &file, sizeof(file));
@@ -147,28 +160,15 @@ int peakfile_parse(const char *bytes, size_t n, struct peak_file *ret, struct te
     }
     if (r == 0)
         text_str(reterr, "is torn: it has no end line");
-    return r < 0 ? r : -EINVAL;
+    return r < 0 ? r : -EBADMSG;
 }
 
 int peakfile_read(const char *path, struct peak_file *ret, struct text *reterr)
 {
     char bytes[PEAKFILE_MAX_BYTES];
-    struct stat st;
     size_t n;
-    int r = 0;
-    int fd = fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    int r = regular_read(AT_FDCWD, path, 0, bytes, sizeof(bytes), &n, reterr);
 
-    if (fd == -ENOENT)
-        return fd;
-    if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
-        text_str(reterr, "is not a regular file");
-        r = -EINVAL;
-    } else {
-        r = fd < 0 ? fd : fd_read_all(fd, bytes, sizeof(bytes), &n);
-        if (r < 0)
-            text_str(reterr, err_text(-r));
-    }
-    fd_close(fd);
     return r < 0 ? r : peakfile_parse(bytes, n, ret, reterr);
 }
 
