@@ -195,23 +195,20 @@ static void resolve(struct peak_meter *m, struct peak_entry *e)
 {
     const struct peak_entry *at = e;
 
-    for (uint32_t steps = 0; steps <= m->used; steps++) {
-        if (at->parent == 0)
+    /* A pid that is used again while /proc is read could close a circle: no chain is longer than the table. */
+    for (uint32_t steps = 0; at->pid != 0 && steps <= m->used; steps++) {
+        if ((at->flags & FOREIGN) || (at->parent == 0 && !(at->flags & MEMBER))) {
             e->flags |= FOREIGN;
-        else if (at->parent == m->config.root)
-            make_member(m, e);
-        if (e->flags & (MEMBER | FOREIGN))
             return;
+        }
+        if ((at->flags & MEMBER) || at->parent == m->config.root) {
+            make_member(m, e);
+            return;
+        }
         at = find(m, at->parent);
-        if (at->pid == 0 && is_full(m))
-            make_member(m, e);
-        if (at->pid == 0)
-            return;
-        if (at->flags & FOREIGN)
-            e->flags |= FOREIGN;
-        else if (at->flags & MEMBER)
-            make_member(m, e);
     }
+    if (at->pid == 0 && is_full(m))
+        make_member(m, e);
 }
 
 /* ---- the first pass of a tick: what is there ---- */

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/** More than the longest report. */
-#define PROMETHEUS_MAX_BYTES 8192
+/** More than the longest report (names and labels of bad bytes, each shown as three). */
+#define PROMETHEUS_MAX_BYTES (20 * 1024)
 
 struct prometheus_report {
     const char *workload;                /* tells the files of one folder apart: prometheus_workload() */

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
-#include "gen/lock_filter.h"
+#include "policy/lock_filter.h"
 
 #include <linux/capability.h>
 #include <linux/seccomp.h>

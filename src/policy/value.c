@@ -7,10 +7,23 @@
 #include <string.h>
 
 static const char *const words[WORD_COUNT] = {
-    [WORD_NO] = "no",     [WORD_YES] = "yes",     [WORD_INHERIT] = "inherit",     [WORD_SOFT] = "soft",
-    [WORD_PEAK] = "peak", [WORD_FAIL] = "fail",   [WORD_UNLIMITED] = "unlimited", [WORD_CLAMP] = "clamp",
-    [WORD_WARN] = "warn", [WORD_CHILD] = "child", [WORD_GROUP] = "group",         [WORD_TREE] = "tree",
-    [WORD_KEEP] = "keep", [WORD_CLOSE] = "close", [WORD_DENY] = "deny",           [WORD_PRETEND] = "pretend",
+    [WORD_NO] = "no",
+    [WORD_YES] = "yes",
+    [WORD_INHERIT] = "inherit",
+    [WORD_SOFT] = "soft",
+    [WORD_PEAK] = "peak",
+    [WORD_FAIL] = "fail",
+    [WORD_UNLIMITED] = "unlimited",
+    [WORD_CLAMP] = "clamp",
+    [WORD_WARN] = "warn",
+    [WORD_CHILD] = "child",
+    [WORD_GROUP] = "group",
+    [WORD_TREE] = "tree",
+    [WORD_KEEP] = "keep",
+    [WORD_CLOSE] = "close",
+    [WORD_DENY] = "deny",
+    [WORD_PRETEND] = "pretend",
+    [WORD_RESET] = "reset",
 };
 
 static const struct kind {

@@ -22,6 +22,7 @@ enum word {
     WORD_WARN,
     WORD_KEEP,
     WORD_CLOSE,
+    WORD_RESET,
     WORD_CHILD,
     WORD_GROUP,
     WORD_TREE,

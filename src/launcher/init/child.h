@@ -30,7 +30,7 @@ struct child_report {
     enum child_stage stage;
     int error;                 /* of CHILD_FAILED_EXEC, as exec_search gives it */
     bool no_target;            /* of CHILD_LIMITED: no limit was asked for and none was changed */
-    struct plan plan;          /* of CHILD_LIMITED, unless no_target */
+    struct plan plan;          /* of CHILD_LIMITED; by no_target what was inherited */
     char peak[TEXT_LINE];      /* of CHILD_LIMITED: a warning about the peak file, or "" */
     char inherited[TEXT_LINE]; /* of CHILD_LIMITED: one about inherited descriptors, or "" */
     bool has_listener;         /* of CHILD_LIMITED: the clamp's listener comes with the message */

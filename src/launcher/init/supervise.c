@@ -164,30 +164,57 @@ static void answer(struct supervisor *s, short revents)
 
 /* Milliseconds for poll(2) until something is due; -1: nothing is, so that an idle supervisor never wakes up.
  */
-static int time_left(const struct supervisor *s)
+static int time_left(const struct supervisor *s, uint64_t now)
 {
-    uint64_t now = now_ms();
+    uint64_t due = num_min(s->deadline ? s->deadline : UINT64_MAX, watch_due(&s->watch));
 
-    if (!s->deadline)
+    if (due == UINT64_MAX)
         return -1;
-    return s->deadline <= now ? 0 : (int)num_min(s->deadline - now, INT_MAX);
+    return due <= now ? 0 : (int)num_min(due - now, INT_MAX);
+}
+
+static struct watch_counts counts_of(const struct supervisor *s)
+{
+    return (struct watch_counts){
+        .reaped = s->reaped,
+        .has_lock = !value_is(&s->l->settings.value[KEY_LOCK], WORD_NO),
+        .lock_refusals = s->clamp.cut + s->clamp.refused,
+    };
+}
+
+static void turn_watch(struct supervisor *s, uint64_t now)
+{
+    const struct watch_counts counts = counts_of(s);
+
+    watch_turn(&s->watch, &counts, now);
+}
+
+static void end_watch(struct supervisor *s)
+{
+    const struct watch_counts counts = counts_of(s);
+
+    watch_end(&s->watch, &counts, now_ms());
 }
 
 static void wait_for_event(struct supervisor *s)
 {
     struct pollfd ready[] = {{.fd = s->signals, .events = POLLIN},
                              {.fd = s->clamp.listener, .events = POLLIN}};
+    uint64_t now;
 
-    if (poll(ready, 2, time_left(s)) > 0) {
+    if (poll(ready, 2, time_left(s, now_ms())) > 0) {
         if (ready[0].revents)
             take_signals(s);
         if (ready[1].revents)
             answer(s, ready[1].revents);
     }
-    if (!s->done && s->deadline && now_ms() >= s->deadline) {
+    now = now_ms();
+    if (!s->done && s->deadline && now >= s->deadline) {
         s->deadline = 0;
         handle(s, &(struct init_event){.kind = INIT_TIME}, NULL);
     }
+    if (!s->done && now >= watch_due(&s->watch))
+        turn_watch(s, now);
 }
 
 static void be_parent_of_all(struct launch *l, const struct init_caller *caller, pid_t starter)
@@ -241,6 +268,7 @@ static void say_end(const struct supervisor *s)
         text_str(&line, ", limits kept or refused: ");
         text_u64(&line, s->clamp.cut + s->clamp.refused);
     }
+    watch_format(&s->watch, &line);
     msg_try(MSG_DETAIL, s->l->most, line.at);
 }
 
@@ -260,17 +288,19 @@ static struct init_end stay(struct supervisor *s, struct init_own *own)
     int code, listener;
 
     start_close_inherited(own);
-    if (chdir("/") < 0)
-        msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
     code = start_wait(s->l, own->reports, &listener);
     own->reports = fd_close(own->reports);
     if (code != 0)
         return (struct init_end){.by_signal = false, .value = code};
+    watch_begin(&s->watch, s->l, now_ms()); /* opens its folders by the present one */
+    if (chdir("/") < 0)
+        msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
     begin_clamp(s, listener);
     while (!s->done)
         wait_for_event(s);
-    clamp_deinit(&s->clamp);
     say_end(s);
+    end_watch(s);
+    clamp_deinit(&s->clamp);
     return init_end(s->wait_status, &s->exit_map, s->state.is_pid1);
 }
 

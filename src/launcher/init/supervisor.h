@@ -4,6 +4,7 @@
 
 #include "launcher/init/clamp.h"
 #include "launcher/init/step.h"
+#include "launcher/init/watch.h"
 #include "launcher/launch.h"
 
 #include <sys/types.h>
@@ -17,6 +18,7 @@ struct supervisor {
     struct init_state state;
     struct exit_map exit_map;
     struct clamp clamp; /* its listener is -1 where nothing is clamped */
+    struct watch watch;
     pid_t main;
     int wait_status;   /* of the main child, once it ended */
     int signals;       /* the signalfd */
