@@ -81,7 +81,7 @@ static void take_out(struct peak_meter *m, uint32_t hole)
 
 static void forget_the_ended(struct peak_meter *m)
 {
-    for (uint32_t slot = 0; slot < m->entries && m->used > 0;)
+    for (uint32_t slot = 0; m->used > m->met;)
         if (m->entry[slot].pid != 0 && m->entry[slot].tick != m->tick)
             take_out(m, slot); /* and look at the same slot again */
         else
@@ -267,6 +267,7 @@ static void note(struct peak_meter *m, struct peak_entry *e, const struct proces
     e->open = to_u32(count);
     e->most = to_u32(num_max(e->most, count));
     e->tick = m->tick;
+    m->met++;
 }
 
 /* There is no entry left: the process is measured as if it were new, but looked at only when its table is
@@ -335,6 +336,7 @@ static void add(struct peak_meter *m, pid_t pid, bool member)
     if (is_count_enough(m, e, count, inode)) {
         e->open = to_u32(count);
         e->tick = m->tick;
+        m->met++;
     } else {
         add_by_status(m, e, pid, member, count, inode);
     }
@@ -368,6 +370,7 @@ int peak_meter_init(struct peak_meter *m, const struct peak_config *config, stru
 void peak_meter_begin(struct peak_meter *m, uint64_t now)
 {
     m->tick++;
+    m->met = 0;
     m->now = now;
     m->cpu = thread_cpu();
     m->result.processes = 0;
@@ -395,11 +398,12 @@ static void set_due(struct peak_meter *m)
 
 static void end(struct peak_meter *m, bool listed)
 {
-    for (uint32_t slot = 0; slot < m->entries; slot++) {
+    for (uint32_t slot = 0, left = m->met; left > 0; slot++) {
         struct peak_entry *e = &m->entry[slot];
 
         if (e->pid == 0 || e->tick != m->tick)
             continue;
+        left--;
         if (!(e->flags & (MEMBER | FOREIGN)))
             resolve(m, e);
         if (e->flags & MEMBER)

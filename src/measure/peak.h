@@ -93,6 +93,7 @@ struct peak_meter {
     struct peak_entry *entry; /* borrowed */
     uint32_t entries;         /* a power of two */
     uint32_t used;
+    uint32_t met; /* of those, in this tick */
     uint32_t tick;
     uint64_t began;   /* of the first tick */
     uint64_t cpu;     /* nanoseconds of the thread's CPU time at the tick's begin */

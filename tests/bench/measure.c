@@ -7,6 +7,7 @@
 #include "bench.h"
 
 #include "base/fd.h"
+#include "base/sys.h"
 #include "measure/fds.h"
 #include "measure/peak.h"
 
@@ -37,6 +38,9 @@ static struct bench {
 static void be_victim(int ready)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (dup2(ready, 0) < 0 || sys_close_range(3, UINT_MAX) < 0) /* whatever was inherited */
+        _exit(1);
+    ready = 0;
     while (fcntl(ready, F_DUPFD, 0) < b.descriptors - 1)
         ;
     if (write(ready, "r", 1) != 1)
