@@ -58,13 +58,18 @@ int measured_write(const struct measured *m, const struct place *place, const ch
 
 /* ---- the processes that are there at the end ---- */
 
+#define SHOWN_NOT (-1)
+#define SHOWN_BEGUN                                                                                          \
+    (-2) /* its ancestors are being shown; numbers that were used anew could make a circle                   \
+          */
+
 struct row {
     pid_t pid, parent;
     char comm[4 * PROCESS_COMM + 4]; /* escaped */
     struct process_tables tables;
     struct nofile limit;
     bool known, limit_known;
-    int shown_as; /* the table's row, or -1 */
+    int shown_as; /* the table's row, or negative */
 };
 
 struct rows {
@@ -99,6 +104,14 @@ static struct row *new_row(struct rows *rows)
     return &rows->row[rows->count];
 }
 
+static struct row *find_row(struct rows *rows, pid_t pid)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->row[i].pid == pid)
+            return &rows->row[i];
+    return NULL;
+}
+
 static void collect(pid_t pid, void *data)
 {
     struct rows *rows = data;
@@ -108,9 +121,8 @@ static void collect(pid_t pid, void *data)
     struct row *row;
     int r;
 
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->row[i].pid == pid)
-            return;
+    if (find_row(rows, pid))
+        return;
     row = new_row(rows);
     if (!row || process_status(proc, pid, &status) != 0 || process_name(proc, pid, &name) != 0)
         return;
@@ -120,7 +132,7 @@ static void collect(pid_t pid, void *data)
     row->known = r == 0;
     row->pid = pid;
     row->parent = status.parent;
-    row->shown_as = -1;
+    row->shown_as = SHOWN_NOT;
     row->limit_known = target_limits(proc, pid, &row->limit) == 0;
     escape_comm(name.comm, row->comm, sizeof(row->comm));
     rows->count++;
@@ -156,14 +168,17 @@ static const char *cell(char *buffer, size_t size, bool known, uint64_t value)
     return buffer;
 }
 
+/* In a tree a row needs its parent's to be there. */
 static void print_row(struct out_table *table, struct rows *rows, struct row *row)
 {
+    struct row *parent = rows->targets->tree ? find_row(rows, row->parent) : NULL;
     char text[6][32];
-    int parent = -1;
 
-    for (size_t i = 0; rows->targets->tree && i < rows->count; i++)
-        if (rows->row[i].pid == row->parent)
-            parent = rows->row[i].shown_as;
+    if (row->shown_as != SHOWN_NOT)
+        return;
+    row->shown_as = SHOWN_BEGUN;
+    if (parent)
+        print_row(table, rows, parent);
     const char *const cells[] = {
         row->comm,
         cell(text[0], sizeof(text[0]), true, (uint64_t)row->pid),
@@ -173,7 +188,7 @@ static void print_row(struct out_table *table, struct rows *rows, struct row *ro
         cell(text[4], sizeof(text[4]), row->limit_known, row->limit.soft),
         cell(text[5], sizeof(text[5]), row->limit_known, row->limit.hard),
     };
-    row->shown_as = out_table_row(table, parent, row_at_limit(row), cells);
+    row->shown_as = out_table_row(table, parent ? parent->shown_as : -1, row_at_limit(row), cells);
 }
 
 static void print_processes(struct rows *rows, struct out *out)

@@ -30,12 +30,14 @@ static void wipe(struct out *out)
     out->live_shown = false;
 }
 
+/* One write for a line: those of several writers don't mix then. */
 static void say(struct out *out, const char *kind, const char *format, va_list list)
 {
+    char line[4 * TEXT_LINE];
+
     wipe(out);
-    fputs(kind, stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof(line), format, list);
+    fprintf(stderr, "%s%s\n", kind, line);
 }
 
 void out_error(struct out *out, const char *format, ...)
@@ -75,15 +77,15 @@ void out_print(struct out *out, const char *format, ...)
 
 void out_live(struct out *out, const char *format, ...)
 {
+    char line[TEXT_LINE];
     va_list list;
 
     if (!out->live)
         return;
-    fputs(WIPE, stderr);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(line, sizeof(line), format, list);
     va_end(list);
-    fflush(stderr);
+    fprintf(stderr, WIPE "%s", line);
     out->live_shown = true;
 }
 

@@ -103,15 +103,14 @@ static void look_at(pid_t pid, void *data)
 
     if (process_measure(proc, pid, &tables) != 0)
         return;
-    if (look->read++ == 0)
-        source->exact = true;
+    look->read++;
     need = tables.exact ? tables.need : tables.size;
-    source->exact = source->exact && tables.exact;
     if (tables.size > source->bound)
         source->bound = tables.size;
     if (need <= source->need)
         return;
     source->need = need;
+    source->exact = tables.exact;
     if (process_name(proc, pid, &name) == 0)
         escape(name.comm, source->by, sizeof(source->by));
 }
@@ -231,7 +230,7 @@ static int decide(struct request *request, struct source *source, struct suggest
         r = settings_put(&request->settings, KEY_SOFT, "peak", argument, reterr);
     if (r == 0)
         r = plan_make(&request->settings, &in, &s->plan, reterr);
-    if (r == PLAN_NEEDS_NR_OPEN) {
+    if (r == PLAN_NEEDS_NR_OPEN || (r == 0 && s->plan.limit.hard == UINT64_MAX)) {
         text_str(reterr, "can't read /proc/sys/fs/nr_open, which 'unlimited' stands for; give a number");
         return -ENOENT;
     }
@@ -253,8 +252,8 @@ static void write_source(const struct request *request, const struct source *sou
         text_duration(&span, source->observed * 1000);
         fprintf(file, "by the peak file %s, label %s, observed for %s\n", shown.at, source->label, span.at);
     } else {
-        fprintf(file, "by what pid %s%s has open now; a peak may be higher: see fdfitctl measure\n", words[0],
-                request->tree || words[1] ? " and others" : "");
+        fprintf(file, "by what is open now in pid %s%s; a peak may be higher: see fdfitctl measure\n",
+                words[0], request->tree || words[1] ? " and others" : "");
     }
     if (source->exact)
         fprintf(file, "need %llu: the highest descriptor number in one process + 1%s%s%s%s\n",
@@ -279,9 +278,10 @@ static char *make_reasons(const struct request *request, const struct source *so
     plan_format(&s->plan, &decision);
     fprintf(file, "%s\n", decision.at);
     write_source(request, source, words, file);
-    if (s->floor && s->floor == s->plan.bound)
-        fprintf(file, "floor %llu: a table was once that large, so a burst between two samples needed it\n",
-                (unsigned long long)s->floor);
+    if (s->floor && s->floor != s->settings->value[KEY_FLOOR].number)
+        fprintf(file,
+                "floor %llu: a table of %llu was seen, so a burst needed more than the need that was seen\n",
+                (unsigned long long)s->floor, (unsigned long long)s->plan.bound);
     if (fclose(file) != 0) {
         free(reasons);
         return NULL;

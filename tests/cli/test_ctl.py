@@ -1,5 +1,6 @@
 """fdfitctl: its frame, measure on real processes, suggest in every format, and the way through both to a limit."""
 import contextlib
+import fcntl
 import json
 import os
 import pty
@@ -18,7 +19,8 @@ COMMANDS = ("measure", "suggest")
 FORMATS = ("policy", "systemd", "docker", "compose", "podman", "oci", "kubernetes", "prlimit")
 
 #: A process that does what it is told, a line a time, and answers each with "done". Words: low N (open the numbers
-#: below N), at N (open descriptor N), burst N (open N at once and close them), fork N (a child with descriptor N), rest.
+#: below N), at N (open descriptor N), burst N (open N at once and close them), fork N (a child with descriptor N),
+#: name COMM.
 PUPPET = r"""
 import os, signal, sys
 null = os.open("/dev/null", os.O_RDONLY)
@@ -188,24 +190,27 @@ class Frame(CtlCase):
             self.assertTrue(texts.pop().startswith(f"usage: fdfitctl {name} "))
 
     def test_version(self):
-        self.assertEqual(ctl("--version").stdout, support.run(support.FDFIT, "--version").stdout.replace("fdfit", "fdfitctl"))
+        launcher = support.run(support.FDFIT, "--version").stdout
+        self.assertEqual(ctl("--version").stdout, launcher.replace("fdfit", "fdfitctl"))
 
     def test_wrong_usage(self):
         for pattern, words in (
                 ("no command given", []), ("command 'mesure' is not known", ["mesure"]),
                 ("option '--json' is not known", ["--json"]), (r"'\\x1b\[2J' is not known", ["\x1b[2J"]),
                 ("'nosuch' is not known", ["help", "nosuch"]), ("nothing to measure", ["measure"]),
-                ("exclude each other", ["measure", "1", "--name=x"]), ("'--nosuch' is not known", ["measure", "--nosuch=3"]),
+                ("exclude each other", ["measure", "1", "--name=x"]),
+                ("'--nosuch' is not known", ["measure", "--nosuch=3"]),
                 ("'-q' is not known", ["measure", "-q"]), ("'--for' needs a value", ["measure", "1", "--for"]),
                 ("'-f' needs a value", ["measure", "1", "-f"]), ("'--tree' takes no value", ["measure", "--tree=1"]),
                 ("--for: '1y' is not a time", ["measure", "--for=1y", "1"]),
                 ("--interval: '10ms' is too short; the least is 100ms", ["measure", "--interval=10ms", "1"]),
-                ("--label names a line", ["measure", "--label=x", "1"]), ("--label: 'a b' is no label", ["measure", "--label=a b"]),
+                ("--label names a line", ["measure", "--label=x", "1"]),
+                ("--label: 'a b' is no label", ["measure", "--label=a b"]),
                 ("'0x1' is not a pid", ["measure", "0x1"]), ("'0' is not a pid", ["measure", "0"]),
                 ("'-1' is not known", ["measure", "-1"]), ("'-1' is not a pid", ["measure", "--", "-1"]),
                 ("more than 64 pids", ["measure", *["1"] * 65]),
                 ("nothing to suggest by", ["suggest"]), ("exclude each other", ["suggest", "--peak-file=f", "1"]),
-                ("--format: 'yaml' is not known; write one of " + ", ".join(FORMATS), ["suggest", "--format=yaml", "1"]),
+                ("--format: 'yaml' is not known; write one of " + ", ".join(FORMATS), ["suggest", "-f", "yaml", "1"]),
                 ("--headroom: '50' is not", ["suggest", "--headroom=50", "1"]),
                 ("--floor: '-3' is not a number", ["suggest", "--floor=-3", "1"]),
                 ("floor 512 is above the ceiling 100", ["suggest", "--floor=512", "--ceiling=100", os.getpid()])):
@@ -219,11 +224,13 @@ class Frame(CtlCase):
         self.fails(3, f"pid {zombie.pid}: there is no such process", "measure", zombie.pid)
         self.fails(3, "there are no processes named 'nosuch'", "measure", "--name=nosuch")
         self.fails(3, "cgroup '/no/such' can't be read: no such file", "measure", "--cgroup=/no/such")
-        self.fails(3, "peak file /no/such/file can't be written: its folder", "measure", "--peak-file=/no/such/file", os.getpid())
+        self.fails(3, "peak file /no/such/file can't be written: its folder", "measure", "--peak-file=/no/such/file",
+                   os.getpid())
         self.fails(3, "peak file .*/none does not exist", "suggest", "--peak-file", self.path("none"))
         foreign = self.write("foreign", "something else\n")
         self.fails(3, "peak file .*/foreign is not a peak file", "suggest", "--peak-file", foreign)
-        self.fails(3, "peak file .*/foreign is not a peak file", "measure", "--for=1h", "--peak-file", foreign, os.getpid())
+        self.fails(3, "peak file .*/foreign is not a peak file", "measure", "--for=1h", "--peak-file", foreign,
+                   os.getpid())
         empty = self.write("empty", "fdfit-peak 1\nend 0\n")
         self.fails(3, "holds no record yet", "suggest", "--peak-file", empty)
 
@@ -270,7 +277,8 @@ class Measure(CtlCase):
         self.assertEqual(peak[0].split(), "PEAK BOUND CURRENT PROCESSES SEEN SAMPLES TIME AT-LIMIT BY".split())
         self.assertEqual(peak[1].split()[:5], ["100", str(fdsize(puppet.pid)), "100", "1", "1"])
         self.assertEqual(process[0].split(), "COMMAND PID NEED OPEN FDSIZE SOFT HARD".split())
-        self.assertEqual(process[1].split()[1:], [str(puppet.pid), "100", "5", str(fdsize(puppet.pid)), "20000", "20000"])
+        size = str(fdsize(puppet.pid))
+        self.assertEqual(process[1].split()[1:], [str(puppet.pid), "100", "5", size, "20000", "20000"])
 
     def test_a_tree_has_its_descendants(self):
         puppet = Puppet(self)
@@ -326,12 +334,19 @@ class Measure(CtlCase):
     def test_ends_when_the_process_ends(self):
         puppet = Puppet(self)
         puppet.do("at", 99)
-        with subprocess.Popen([CTL, "measure", "--json", "--interval=1h", str(puppet.pid)], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, env=support.clean_env()) as running:
-            support.wait_for(lambda: "poll" in _wchan(running.pid), "fdfitctl waits for its next sample")
-            puppet.end()
-            out, err = running.communicate(timeout=support.PATIENCE)
-        self.assertEqual((running.returncode, err), (0, ""))
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        running = subprocess.Popen([CTL, "measure", "--json", "--interval=1h", str(puppet.pid)], text=True,
+                                   stdout=subprocess.PIPE, stderr=theirs, env=support.clean_env())
+        os.close(theirs)
+        self.addCleanup(running.wait)
+        self.addCleanup(running.kill)
+        seen = ""
+        while "peak 100  current 100  processes 1" not in seen:
+            seen += os.read(ours, 4096).decode()
+        puppet.end()
+        out, _ = running.communicate(timeout=support.PATIENCE)
+        self.assertEqual(running.returncode, 0)
         found = json.loads(out)
         self.assertEqual((found["ended_by"], found["peak"], found["process"]), ("processes", 100, []))
 
@@ -340,7 +355,8 @@ class Measure(CtlCase):
         puppet.do("low", 64)
         done = ctl("measure", "--for=1ms", "--json", puppet.pid)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, rf"\Afdfitctl: note: .* \(pid {puppet.pid}\) stands at 64 of 64 descriptors: [^\n]*\n\Z")
+        stands = rf"\Afdfitctl: note: .* \(pid {puppet.pid}\) stands at 64 of 64 descriptors: [^\n]*\n\Z"
+        self.assertRegex(done.stderr, stands)
         found = json.loads(done.stdout)
         self.assertEqual((found["at_limit"], found["process"][0]["at_limit"]), (1, True))
 
@@ -380,20 +396,6 @@ class Measure(CtlCase):
         self.assertEqual((found["peak"], found["current"]), (highest(puppet.pid),) * 2)
 
 
-def _wchan(pid):
-    """What a process sleeps in, or "" when it runs; by its system call where the kernel hides the function."""
-    try:
-        with open(f"/proc/{pid}/wchan", encoding="ascii") as file:
-            name = file.read()
-        if name not in ("", "0"):
-            return name
-        with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
-            number = file.read().split()[0]
-    except OSError:
-        return ""
-    return "poll" if number in ("7", "73", "271") else ""  # poll of x86-64; ppoll of arm64; ppoll of x86-64
-
-
 class OnATerminal(CtlCase):
     """A live line, and an end by Ctrl-C that keeps what was measured."""
 
@@ -420,7 +422,8 @@ class OnATerminal(CtlCase):
         terminal.write(b"\x03")
         self.assertEqual(terminal.end(), 0)
         record = self.records()["peak-load"]
-        self.assertEqual((record["need"], record["bound"], record["how"]), ("127", str(fdsize(self.puppet.pid)), "measured"))
+        self.assertEqual((record["need"], record["how"]), ("127", "measured"))
+        self.assertEqual(int(record["bound"]), fdsize(self.puppet.pid))
         self.assertAlmostEqual(int(record["at"]), time.time(), delta=support.PATIENCE)
         self.assertIn("written to ", terminal.text())
 
@@ -460,6 +463,18 @@ class OnATerminal(CtlCase):
                                 env=support.clean_env(TERM="xterm", **more))
             self.assertEqual(terminal.end(), 1)
             self.assertEqual("\x1b[31m" in terminal.text(), red, more)
+
+    def test_json_says_where_it_was_written(self):
+        found = self.json("measure", "--for=1ms", self.puppet.pid, "--peak-file", self.file)
+        self.assertEqual((found["peak_file"], found["label"]), (self.file, "default"))
+        self.assertEqual(int(self.records()["default"]["need"]), found["peak"])
+
+    def test_a_peak_file_that_stays_locked_is_said_with_what_was_measured(self):
+        with open(self.file + ".lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.fails(3, r"peak file .*/peak is locked by another writer; .* \(measured: need \d+\)",
+                       "measure", "--for=1ms", self.puppet.pid, "--peak-file", self.file)
+        self.assertFalse(os.path.exists(self.file))
 
     def test_no_live_line_without_a_terminal(self):
         done = ctl("measure", "--for=300ms", "--interval=100ms", self.puppet.pid)
@@ -512,10 +527,11 @@ class Suggest(CtlCase):
 
     def test_policy_keeps_the_bound(self):
         self.puppet.do("burst", 4000)
-        for way, soft in (([], 8192), (["--ceiling=3000"], 3000)):
+        for way, soft in (([], 20000), (["--ceiling=3000"], 3000)):
             found = self.json("suggest", self.puppet.pid, *way)
             self.assertEqual(found["soft"], min(soft, found["bound"]))
             self.assertEqual(self.explain(self.suggest(*way))[0], f"{found['soft']}:{found['hard']}")
+            self.assertIn(f"# floor {found['soft']}: a table of {found['bound']} was seen", self.suggest(*way))
         self.assertIn(f"floor = {self.json('suggest', self.puppet.pid)['bound']}\n", self.suggest())
 
     def test_a_peak_at_the_ceiling_is_a_finding(self):
@@ -532,8 +548,17 @@ class Suggest(CtlCase):
         done = ctl("suggest", "--peak-file", path)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(f"# by the peak file {path}, label load, observed for 1m\n", done.stdout)
-        self.assertIn("need 400: the highest descriptor number in one process + 1, in java on 2025-12-01\n", done.stdout)
+        self.assertIn("need 400: the highest descriptor number in one process + 1, in java on 2025-12-01\n",
+                      done.stdout)
         self.assertEqual(self.explain(done.stdout)[0].split(":")[0], "600")
+
+    def test_of_a_tree_and_of_several(self):
+        self.puppet.do("fork", 900)
+        other = Puppet(self)
+        other.do("at", 1499)
+        self.assertEqual(self.json("suggest", self.puppet.pid, "--tree")["need"], 901)
+        self.assertEqual(self.json("suggest", self.puppet.pid, other.pid)["need"], 1500)
+        self.assertIn(f"# by what is open now in pid {self.puppet.pid} and others; ", self.suggest(str(other.pid)))
 
     def test_a_young_record_is_a_finding(self):
         path = self.write("peak", "fdfit-peak 1\ndefault need=90 bound=128 observed=9 at=1764549000\nend 1\n")
@@ -775,17 +800,20 @@ printf '%s\\n' "${COMPREPLY[@]}"
         return os.path.join(support.SOURCE, "contrib", "completions", f"fdfitctl.{shell}")
 
     def ask_bash(self, *words):
-        done = support.run(support.need("bash"), "--norc", "-c", self.BASH, "bash", self.file("bash"), "fdfitctl", *words)
+        done = support.run(support.need("bash"), "--norc", "-c", self.BASH, "bash", self.file("bash"), "fdfitctl",
+                           *words)
         self.assertEqual(done.stderr, "")
         return set(done.stdout.split())
 
     def ask_fish(self, line):
-        done = support.run(support.need("fish"), "--no-config", "-c", f"source {self.file('fish')}; complete -C '{line}'")
+        script = f"source {self.file('fish')}; complete -C '{line}'"
+        done = support.run(support.need("fish"), "--no-config", "-c", script)
         self.assertEqual(done.stderr, "")
         return {found.split("\t")[0] for found in done.stdout.splitlines()}
 
     def words_of(self, command):
-        return {f"--{name}" for _, name, _ in options_of(command)} | {f"-{letter}" for letter, _, _ in options_of(command) if letter}
+        options = options_of(command)
+        return {f"--{name}" for _, name, _ in options} | {f"-{letter}" for letter, _, _ in options if letter}
 
     def test_bash(self):
         self.assertEqual(self.ask_bash(""), {*COMMANDS, "help"})
