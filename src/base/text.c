@@ -57,7 +57,7 @@ void text_join(struct text *t, ...)
 void text_escaped(struct text *t, const char *s, size_t n)
 {
     static const char hex[] = "0123456789abcdef";
-    size_t shown = n > 64 ? 64 : n;
+    size_t shown = n > TEXT_SHOWN ? TEXT_SHOWN : n;
 
     for (size_t i = 0; i < shown; i++) {
         unsigned char c = (unsigned char)s[i];

@@ -9,6 +9,9 @@
 /** One line for people is never longer: a pipe takes it in one piece (PIPE_BUF, pipe(7)). */
 #define TEXT_LINE 1024
 
+/** Of what somebody else chose a line shows as much: a path of a usual length is whole. */
+#define TEXT_SHOWN 160
+
 struct text {
     char *at;   /* borrowed buffer of cap bytes */
     size_t len; /* bytes used, without the NUL */
@@ -33,7 +36,8 @@ void text_u64(struct text *t, uint64_t value);
 void text_join(struct text *t, ...) __attribute__((sentinel));
 
 /** Append n bytes that somebody else chose (a file, a process's name): control characters, DEL, the backslash
- * and bytes above 0x7e appear as \xNN, so that no terminal acts on them. At most 64 bytes are shown, then
+ * and bytes above 0x7e appear as \xNN, so that no terminal acts on them. At most TEXT_SHOWN bytes are shown,
+ * then
  * "...". */
 void text_escaped(struct text *t, const char *s, size_t n);
 

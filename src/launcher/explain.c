@@ -30,10 +30,14 @@ static void explain_command(const struct launch *l, struct text *t)
         return;
     text_str(t, "command         ");
     r = exec_find(l->command[0], l->environment, path, sizeof(path));
-    if (r == 0)
+    if (r == 0) {
         text_str(t, path);
-    else
-        exec_explain(l->command[0], r, l->environment, t);
+    } else {
+        int status = exec_explain(l->command[0], r, l->environment, t);
+
+        text_str(t, "; a start would exit with ");
+        text_u64(t, (uint64_t)status);
+    }
     text_char(t, '\n');
 }
 

@@ -45,18 +45,11 @@ static int close_range_but(unsigned from, int own)
 }
 
 /* close_range(2) is refused by the seccomp profile of some engines, with one error or another. */
-static int close_from(uint64_t from, int own)
+static int close_from(uint64_t from, int dir, int own)
 {
-    int dir, r;
-
     if (from > UINT_MAX || close_range_but((unsigned)from, own) == 0)
         return 0;
-    dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
-    if (dir < 0)
-        return dir;
-    r = fds_each(dir, from, dir, close_number, &own);
-    fd_close(dir);
-    return r;
+    return dir < 0 ? dir : fds_each(dir, from, dir, close_number, &own);
 }
 
 static void say(uint64_t count, uint64_t highest, uint64_t soft, struct text *warning)
@@ -70,34 +63,46 @@ static void say(uint64_t count, uint64_t highest, uint64_t soft, struct text *wa
     text_str(warning, ") and will leak into children; inherited-fds = close closes, keep is silent");
 }
 
-static void look(uint64_t soft, int own, struct text *warning)
+static void look(uint64_t soft, int dir, int own, struct text *warning)
 {
     uint64_t count, highest;
-    int dir, r;
+    int r = dir < 0 ? dir : fds_from(dir, soft, dir, own, &count, &highest);
 
-    if (fds_none_from(soft))
-        return;
-    dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
-    r = dir < 0 ? dir : fds_from(dir, soft, dir, own, &count, &highest);
-    fd_close(dir);
     if (r < 0)
         text_join(warning, "can't look for inherited descriptors: /proc/self/fd: ", err_text(-r), NULL);
     else if (count > 0)
         say(count, highest, soft, warning);
 }
 
-void inherited_handle(const struct value *how, uint64_t soft, int own, char *const *environment,
+static int open_self(void)
+{
+    return fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+}
+
+int inherited_open(const struct settings *s)
+{
+    const struct value *soft = &s->value[KEY_SOFT];
+    uint64_t least = soft->kind == VALUE_NUMBER ? soft->number : s->value[KEY_FLOOR].number;
+
+    return value_is(&s->value[KEY_INHERITED_FDS], WORD_KEEP) || fds_none_from(least) ? -1 : open_self();
+}
+
+void inherited_handle(const struct value *how, uint64_t soft, int dir, int own, char *const *environment,
                       struct text *warning)
 {
-    int r;
+    int r = 0;
 
-    if (value_is(how, WORD_WARN))
-        look(soft, own, warning);
-    if (!value_is(how, WORD_CLOSE))
+    if (value_is(how, WORD_KEEP) || fds_none_from(soft))
         return;
-    r = close_from(num_max(soft, inherited_reserved(environment)), own);
+    if (dir < 0) /* the limit became lower than could be foreseen, or there was no /proc */
+        dir = open_self();
+    if (value_is(how, WORD_WARN))
+        look(soft, dir, own, warning);
+    else
+        r = close_from(num_max(soft, inherited_reserved(environment)), dir, own);
     if (r < 0)
         text_join(warning,
                   "can't close the inherited descriptors: close_range is refused, and /proc/self/fd: ",
                   err_text(-r), NULL);
+    fd_close(dir);
 }

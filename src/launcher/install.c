@@ -112,7 +112,11 @@ int install_self(const char *dest, struct text *ret_line, struct text *reterr)
     if (r == 0)
         r = copy_self(&copy);
     if (r < 0) {
-        text_join(reterr, "can't install to ", dest, ": ", err_text(-r), NULL);
+        /* A name that is too long for a path may be too long for the line, and hide the reason. */
+        text_str(reterr, "can't install");
+        if (r != -ENAMETOOLONG)
+            text_join(reterr, " to ", dest, NULL);
+        text_join(reterr, ": ", err_text(-r), NULL);
         return r;
     }
     text_join(ret_line, "installed ", copy.target, " (", NULL);

@@ -5,6 +5,7 @@
 #include "launcher/options.h"
 #include "measure/peakfile.h"
 #include "policy/apply.h"
+#include "policy/lock.h"
 
 #include <string.h>
 
@@ -18,6 +19,11 @@ bool launch_flag(const struct launch *l, enum key_id id)
     return value_is(&l->settings.value[id], WORD_YES);
 }
 
+bool launch_starts_nothing(const struct launch *l)
+{
+    return launch_flag(l, KEY_HELP) || launch_flag(l, KEY_VERSION) || launch_text(l, KEY_INSTALL);
+}
+
 static OWN_FRAME int read_policy(struct launch *l, const char *what, struct text *reterr)
 {
     size_t n;
@@ -27,6 +33,18 @@ static OWN_FRAME int read_policy(struct launch *l, const char *what, struct text
     if (r == 0)
         r = policy_parse(l->policy_bytes, n, l->policy_name, &l->settings, reterr);
     return r;
+}
+
+/* Only a supervisor can answer the calls that clamp asks about. */
+static int check_lock(const struct launch *l, struct text *reterr)
+{
+    if (lock_mode(&l->settings.value[KEY_LOCK]) != LOCK_CLAMP || launch_flag(l, KEY_INIT))
+        return 0;
+    text_str(reterr, "lock = clamp (");
+    origin_format(&l->settings.origin[KEY_LOCK], KEY_LOCK, l->policy_name, reterr);
+    text_str(reterr, ") needs init = yes: only a supervisor can answer for the limit; "
+                     "without one use lock = deny or pretend");
+    return -EINVAL;
 }
 
 /* Under the name fdfit-init, init mode is the default. */
@@ -49,14 +67,18 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
     if (argc > 0)
         read_name(l, argv[0]);
     r = options_parse(argc, argv, &l->settings, &command, reterr);
+    l->command = argv + (r == 0 ? command : argc);
+    if (r == 0 && launch_starts_nothing(l))
+        return 0; /* a bad variable or policy must not keep anybody from the help text */
     if (r == 0)
         r = options_environment(environment, &l->settings, reterr);
     what = launch_text(l, KEY_POLICY);
     if (r == 0 && what)
         r = read_policy(l, what, reterr);
+    if (r == 0)
+        r = check_lock(l, reterr);
     if (r < 0)
         return r;
-    l->command = argv + command;
     l->most = launch_flag(l, KEY_QUIET) ? MSG_ERROR : launch_flag(l, KEY_VERBOSE) ? MSG_DETAIL : MSG_INFO;
     return 0;
 }
@@ -97,5 +119,24 @@ int launch_limit(struct launch *l, struct text *warning, struct text *reterr)
     }
     if (path && value_is(&l->settings.value[KEY_SOFT], WORD_PEAK))
         read_peak(l, path, warning);
-    return apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
+    r = apply_settings(&l->settings, &l->in, 0, &l->plan, reterr);
+    if (r == PLAN_NO_TARGET) /* what is there is what a lock keeps */
+        l->plan = (struct plan){.inherited = l->in.inherited, .limit = l->in.inherited};
+    return r;
+}
+
+int launch_lock(const struct launch *l, struct text *line, struct text *reterr)
+{
+    enum lock_mode mode = lock_mode(&l->settings.value[KEY_LOCK]);
+    bool no_new_privs;
+    int r;
+
+    if (mode == LOCK_NO)
+        return 0;
+    r = lock_load(mode, &no_new_privs, reterr);
+    if (r < 0)
+        return r;
+    if (no_new_privs)
+        lock_explain_no_new_privs(line);
+    return 0;
 }

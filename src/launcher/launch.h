@@ -22,14 +22,22 @@ struct launch {
     char policy_bytes[POLICY_MAX_BYTES + 1];
 };
 
-/** Read arguments, environment and policy file into l->settings. Returns 0, or a negative error with reterr.
+/** True when the options ask for a text or a copy of the program, not for a start. */
+bool launch_starts_nothing(const struct launch *l);
+
+/** Read arguments, and for a start the environment and the policy file too, into l->settings. Returns 0, or a
+ * negative error with reterr.
  */
 int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr);
 
 /** Read the peak file if the settings name one and soft = peak wants it, decide, and set the limit on this
- * process. A peak file that can't be used is a text in *warning, not an error. Returns 0, PLAN_NO_TARGET, or
- * a negative error with reterr. */
+ * process. A peak file that can't be used is a text in *warning, not an error. Returns 0, PLAN_NO_TARGET
+ * (then the plan is what is inherited), or a negative error with reterr. */
 int launch_limit(struct launch *l, struct text *warning, struct text *reterr);
+
+/** Load the lock that the settings ask for (deny or pretend) in this process, after the limit was set. *line
+ * gets what a person should know, or stays empty. Returns 0, or a negative error with reterr. */
+int launch_lock(const struct launch *l, struct text *line, struct text *reterr);
 
 /** The text setting of a key, or NULL. */
 const char *launch_text(const struct launch *l, enum key_id id);

@@ -21,7 +21,14 @@ static int fail(const struct text *line)
 
 static int print(const char *bytes)
 {
-    return msg_print(bytes) < 0 ? EXIT_FDFIT : 0;
+    char buffer[TEXT_LINE];
+    TEXT_ON(line, buffer);
+    int r = msg_print(bytes);
+
+    if (r == 0)
+        return 0;
+    text_join(&line, "can't write to stdout: ", err_text(-r), NULL);
+    return fail(&line);
 }
 
 static OWN_FRAME int print_help(void)
@@ -65,14 +72,29 @@ static OWN_FRAME int say_exec_failure(const struct launch *l, int error)
     return code;
 }
 
+static OWN_FRAME int load_lock(const struct launch *l)
+{
+    char good[TEXT_LINE], bad[TEXT_LINE];
+    TEXT_ON(line, good);
+    TEXT_ON(why, bad);
+
+    if (launch_lock(l, &line, &why) < 0)
+        return fail(&why);
+    say_text(l, MSG_INFO, &line);
+    return 0;
+}
+
 /* From here on this process is the workload, but for what exec changes. */
-static int run(struct launch *l, uint64_t mask)
+static int run(struct launch *l, int inherited, uint64_t mask)
 {
     char buffer[TEXT_LINE];
     TEXT_ON(warning, buffer);
 
-    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, -1, l->environment, &warning);
+    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, inherited, -1, l->environment,
+                     &warning);
     say_text(l, MSG_WARNING, &warning);
+    if (!value_is(&l->settings.value[KEY_LOCK], WORD_NO) && load_lock(l) != 0)
+        return EXIT_FDFIT;
     signals_set_mask(mask, NULL);
     return say_exec_failure(l, exec_search(l->command, l->environment));
 }
@@ -110,6 +132,7 @@ static int exec_mode(struct launch *l, uint64_t mask)
     char bad[TEXT_LINE], odd[TEXT_LINE];
     TEXT_ON(why, bad);
     TEXT_ON(peak_warning, odd);
+    int inherited = inherited_open(&l->settings);
     int r = launch_limit(l, &peak_warning, &why);
 
     if (r < 0)
@@ -122,7 +145,7 @@ static int exec_mode(struct launch *l, uint64_t mask)
     }
     warn_of_init_keys(l);
     say_limit(l, true, peak_warning.at);
-    return run(l, mask);
+    return run(l, inherited, mask);
 }
 
 static int launch(struct launch *l, uint64_t mask)

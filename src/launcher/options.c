@@ -189,8 +189,8 @@ void options_help(struct text *t)
     for (unsigned id = 0; id < KEY_COUNT; id++)
         if (key_row((enum key_id)id)->places & IN_ARG)
             help_option(key_row((enum key_id)id), t);
-    text_str(t,
-             "\nEach option is also a variable (FDFIT_SOFT, FDFIT_PEAK_FILE) and a key of the policy file\n"
-             "(soft = N). Exit: the command's own status; 125 fdfit failed; 126 found but not executable;\n"
-             "127 not found. See fdfit(1) and fdfit.conf(5).\n");
+    text_str(
+        t, "\nThe options of the policy are keys of its file (soft = N) and variables (FDFIT_SOFT) as well.\n"
+           "Exit: the command's own status; 125 fdfit failed; 126 found but not executable; 127 not found.\n"
+           "See fdfit(1) and fdfit.conf(5).\n");
 }

@@ -48,8 +48,10 @@ int fds_each(int dir, uint64_t from, int own, void (*each)(unsigned number, void
 {
     struct numbers n = {own, each, data};
 
-    if (from > INT_MAX)
-        return 0; /* no descriptor has such a number, and lseek(2) would refuse the larger ones */
+    /* The kernel's largest fs.nr_open lies below (kernel fs/file.c, sysctl_nr_open_max), so no descriptor has
+     * such a number; lseek(2) on /proc refuses a position above INT_MAX. */
+    if (from > INT_MAX - 2)
+        return 0;
     if (lseek(dir, (off_t)from + 2, SEEK_SET) < 0)
         return -errno;
     return dir_each_from_here(dir, take_name, &n);

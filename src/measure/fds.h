@@ -12,9 +12,10 @@
  * is shown to be small. */
 bool fds_none_from(uint64_t from);
 
-/** Count the descriptors numbered `from` or higher in an open /proc/PID/fd, leaving out the number `but` (-1:
- * none), and give the highest. The folder's position N + 2 is descriptor N (kernel fs/proc/fd.c,
- * proc_readfd_common), so when there are none this is one lseek and one getdents, whatever lies below.
+/** Count the descriptors numbered `from` or higher in an open /proc/PID/fd, leaving out two numbers of the
+ * caller's own
+ *  (-1: none), and give the highest. The folder's position N + 2 is descriptor N (kernel fs/proc/fd.c,
+ *  proc_readfd_common), so when there are none this is one lseek and one getdents, whatever lies below.
  *  Returns 0 or -errno; *ret_highest is set only when the count is not 0. */
 int fds_from(int dir, uint64_t from, int own, int own_too, uint64_t *ret_count, uint64_t *ret_highest);
 

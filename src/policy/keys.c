@@ -1,21 +1,57 @@
 #include "policy/keys.h"
 
+#include "base/err.h"
 #include "policy/maps.h"
 
 #include <string.h>
 
-static int check_rewrite(const char *text, struct text *reterr)
+#define LABEL_MAX    64  /* of measure/peakfile.h */
+#define SAMPLE_LEAST 100 /* milliseconds */
+
+static int check_rewrite(const struct value *value, struct text *reterr)
 {
     struct signal_map map;
 
-    return signal_map_parse(text, &map, reterr);
+    return signal_map_parse(value->text, &map, reterr);
 }
 
-static int check_exit_map(const char *text, struct text *reterr)
+static int check_exit_map(const struct value *value, struct text *reterr)
 {
     struct exit_map map;
 
-    return exit_map_parse(text, &map, reterr);
+    return exit_map_parse(value->text, &map, reterr);
+}
+
+/* A label is a word of the peak file's lines. */
+static int check_label(const struct value *value, struct text *reterr)
+{
+    size_t n = strlen(value->text);
+    bool plain = n <= LABEL_MAX;
+
+    for (size_t i = 0; i < n && plain; i++)
+        plain = value->text[i] > ' ' && value->text[i] < 0x7f && value->text[i] != '=';
+    if (plain && strcmp(value->text, "end") != 0)
+        return 0;
+    text_quoted(reterr, value->text, n);
+    text_str(reterr,
+             " is not a label: a word of at most 64 letters, digits and signs but '=', and not 'end'");
+    return -EINVAL;
+}
+
+static int check_sample(const struct value *value, struct text *reterr)
+{
+    if (value->number >= SAMPLE_LEAST)
+        return 0;
+    text_str(reterr, "a sample can be taken every 100ms at most");
+    return -EINVAL;
+}
+
+static int check_warn_at(const struct value *value, struct text *reterr)
+{
+    if (value->number <= 100)
+        return 0;
+    text_str(reterr, "more than 100% of the soft limit is never reached");
+    return -EINVAL;
 }
 
 /* A key is read as a row, which clang-format would break into a dozen lines. */
@@ -23,6 +59,7 @@ static int check_exit_map(const char *text, struct text *reterr)
 #define WORD(word)  {.kind = VALUE_WORD, .number = (word)}
 #define NUMBER(n)   {.kind = VALUE_NUMBER, .number = (n)}
 #define PERCENT(n)  {.kind = VALUE_PERCENT, .number = (n)}
+#define SECONDS(n)  {.kind = VALUE_DURATION, .number = (n) * 1000u}
 #define HOURS(n)    {.kind = VALUE_DURATION, .number = (n) * 3600000u}
 #define NONE        {.kind = VALUE_NONE}
 
@@ -80,6 +117,33 @@ static const struct key keys[] = {
         .name = "inherited-fds", .places = IN_ALL, .fallback = WORD(WORD_WARN),
         .rule = {.words = WORD_BIT(WORD_WARN) | WORD_BIT(WORD_KEEP) | WORD_BIT(WORD_CLOSE)},
         .values = "warn|keep|close", .help = "descriptors already open at or above the soft limit",
+    },
+    [KEY_LOCK] = {
+        .name = "lock", .places = IN_ALL, .fallback = WORD(WORD_NO),
+        .rule = {.words = WORD_BIT(WORD_NO) | WORD_BIT(WORD_DENY) | WORD_BIT(WORD_PRETEND) | WORD_BIT(WORD_CLAMP)},
+        .values = "no|deny|pretend|clamp", .help = "keep the workload from changing its limit (clamp: init mode)",
+    },
+    [KEY_LABEL] = {
+        .name = "label", .places = IN_ALL, .init_only = true, .rule = A_TEXT, .check = check_label, .fallback = NONE,
+        .values = "NAME", .help = "the line of the peak file that this start writes (default)",
+    },
+    [KEY_RECORD] = {
+        .name = "record", .places = IN_ALL, .init_only = true, .fallback = NONE,
+        .rule = {.words = WORD_BIT(WORD_NO) | WORD_BIT(WORD_YES) | WORD_BIT(WORD_RESET)},
+        .values = "yes|no|reset", .help = "write the peak to the peak file (yes where one is set)",
+    },
+    [KEY_SAMPLE] = {
+        .name = "sample", .places = IN_ALL, .init_only = true, .rule = A_DURATION, .check = check_sample, .fallback = SECONDS(1),
+        .values = "TIME", .help = "how often the peak is measured (1s; at least 100ms)",
+    },
+    [KEY_REPORT] = {
+        .name = "report", .places = IN_ALL, .init_only = true, .rule = A_TEXT, .fallback = NONE,
+        .values = "PATH", .help = "write a report for Prometheus' textfile collector",
+    },
+    [KEY_WARN_AT] = {
+        .name = "warn-at", .places = IN_ALL, .init_only = true, .check = check_warn_at, .fallback = PERCENT(80),
+        .rule = {.kinds = KIND_BIT(VALUE_PERCENT)},
+        .values = "P%", .help = "warn once when a process has that much of soft open (80%; 0%: no)",
     },
     [KEY_INIT] = {
         .name = "init", .places = IN_ALL, .flag = true, .rule = YES_NO, .fallback = WORD(WORD_NO),

@@ -18,6 +18,12 @@ enum key_id {
     KEY_SETTLE,
     KEY_WHEN_DENIED,
     KEY_INHERITED_FDS,
+    KEY_LOCK,
+    KEY_LABEL,
+    KEY_RECORD,
+    KEY_SAMPLE,
+    KEY_REPORT,
+    KEY_WARN_AT,
     KEY_INIT,
     KEY_SIGNAL_TO,
     KEY_REWRITE,
@@ -46,11 +52,11 @@ struct key {
     bool flag;            /* as an option it takes no value, and means "yes" */
     bool init_only;       /* means something in init mode alone */
     struct value_rule rule;
-    int (*check)(const char *text,
-                 struct text *reterr); /* of a VALUE_TEXT: 0 or -EINVAL with the reason; or NULL */
-    struct value fallback;             /* the default */
-    const char *values;                /* for --help: what it takes */
-    const char *help;                  /* for --help: what it does */
+    /* What the rule can't say: returns 0, or -EINVAL with the reason; or NULL. */
+    int (*check)(const struct value *value, struct text *reterr);
+    struct value fallback; /* the default */
+    const char *values;    /* for --help: what it takes */
+    const char *help;      /* for --help: what it does */
 };
 
 /** The row of a key. */

@@ -1,7 +1,5 @@
 #include "policy/plan.h"
 
-#include <time.h>
-
 void limit_format(uint64_t limit, struct text *t)
 {
     if (limit == UINT64_MAX)
@@ -17,25 +15,37 @@ void nofile_format(const struct nofile *pair, struct text *t)
     limit_format(pair->hard, t);
 }
 
-static void two_digits(struct text *t, int value)
+static void two_digits(struct text *t, uint64_t value)
 {
     text_char(t, (char)('0' + value / 10 % 10));
     text_char(t, (char)('0' + value % 10));
 }
 
+static uint64_t days_of_month(uint64_t year, uint64_t month)
+{
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && leap ? 1u : 0u);
+}
+
+/* " of 2025-12-01", in UTC. Not by gmtime_r(3): that of glibc allocates and reads /etc/localtime. */
 static void format_day(uint64_t seconds, struct text *t)
 {
-    time_t when = (time_t)seconds;
-    struct tm day;
+    uint64_t days = seconds / 86400, year = 1970, month = 1;
 
-    if (seconds > 253402300799u || !gmtime_r(&when, &day)) /* the end of year 9999 */
+    if (seconds > 253402300799u) /* the end of year 9999 */
         return;
+    while (days >= 337 + days_of_month(year, 2))
+        days -= 337 + days_of_month(year++, 2);
+    while (days >= days_of_month(year, month))
+        days -= days_of_month(year, month++);
     text_str(t, " of ");
-    text_u64(t, (uint64_t)day.tm_year + 1900);
+    text_u64(t, year);
     text_char(t, '-');
-    two_digits(t, day.tm_mon + 1);
+    two_digits(t, month);
     text_char(t, '-');
-    two_digits(t, day.tm_mday);
+    two_digits(t, days + 1);
 }
 
 static void format_peak(const struct plan *plan, struct text *t)

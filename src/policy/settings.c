@@ -71,8 +71,8 @@ int settings_put(struct settings *s, enum key_id id, const char *value, struct o
     struct value parsed;
     int r = value_parse(value, &key_row(id)->rule, &parsed, reterr);
 
-    if (r == 0 && parsed.kind == VALUE_TEXT && key_row(id)->check)
-        r = key_row(id)->check(value, reterr);
+    if (r == 0 && key_row(id)->check)
+        r = key_row(id)->check(&parsed, reterr);
     if (r < 0)
         return r;
     put(s, id, &parsed, origin);

@@ -7,10 +7,23 @@
 #include <string.h>
 
 static const char *const words[WORD_COUNT] = {
-    [WORD_NO] = "no",     [WORD_YES] = "yes",     [WORD_INHERIT] = "inherit",     [WORD_SOFT] = "soft",
-    [WORD_PEAK] = "peak", [WORD_FAIL] = "fail",   [WORD_UNLIMITED] = "unlimited", [WORD_CLAMP] = "clamp",
-    [WORD_WARN] = "warn", [WORD_CHILD] = "child", [WORD_GROUP] = "group",         [WORD_TREE] = "tree",
-    [WORD_KEEP] = "keep", [WORD_CLOSE] = "close",
+    [WORD_NO] = "no",
+    [WORD_YES] = "yes",
+    [WORD_INHERIT] = "inherit",
+    [WORD_SOFT] = "soft",
+    [WORD_PEAK] = "peak",
+    [WORD_FAIL] = "fail",
+    [WORD_UNLIMITED] = "unlimited",
+    [WORD_CLAMP] = "clamp",
+    [WORD_WARN] = "warn",
+    [WORD_CHILD] = "child",
+    [WORD_GROUP] = "group",
+    [WORD_TREE] = "tree",
+    [WORD_KEEP] = "keep",
+    [WORD_CLOSE] = "close",
+    [WORD_DENY] = "deny",
+    [WORD_PRETEND] = "pretend",
+    [WORD_RESET] = "reset",
 };
 
 static const struct kind {
@@ -125,6 +138,16 @@ static void format_duration(uint64_t ms, struct text *t)
     text_str(t, ms % 1000 == 0 ? "s" : "ms");
 }
 
+/* The whole of it, however long: text_escaped would end it with "...". */
+static void format_text(const char *s, struct text *t)
+{
+    size_t n = strlen(s);
+
+    for (; n > TEXT_SHOWN; s += TEXT_SHOWN, n -= TEXT_SHOWN)
+        text_escaped(t, s, TEXT_SHOWN);
+    text_escaped(t, s, n);
+}
+
 void value_format(const struct value *value, struct text *t)
 {
     switch (value->kind) {
@@ -141,6 +164,6 @@ void value_format(const struct value *value, struct text *t)
         break;
     case VALUE_DURATION: format_duration(value->number, t); break;
     case VALUE_SIGNAL: signals_format((int)value->number, t); break;
-    case VALUE_TEXT: text_escaped(t, value->text, strlen(value->text)); break;
+    case VALUE_TEXT: format_text(value->text, t); break;
     }
 }

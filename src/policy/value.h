@@ -22,9 +22,12 @@ enum word {
     WORD_WARN,
     WORD_KEEP,
     WORD_CLOSE,
+    WORD_RESET,
     WORD_CHILD,
     WORD_GROUP,
     WORD_TREE,
+    WORD_DENY,
+    WORD_PRETEND,
     WORD_COUNT
 };
 

@@ -5,10 +5,11 @@
 #include "base/signals.h"
 #include "launcher/exec.h"
 #include "launcher/inherited.h"
+#include "policy/lock.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -70,47 +71,128 @@ static void set_group(const struct launch *l, const struct init_caller *caller)
         take_foreground(old_group);
 }
 
-static void report(int pipe, const struct child_report *r)
+/* Room for one descriptor beside a message (cmsg(3)). */
+union passed {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+static void pass_listener(struct msghdr *message, union passed *passed, int listener)
 {
-    fd_write_all(pipe, (const char *)r, sizeof(*r));
+    memset(passed, 0, sizeof(*passed));
+    message->msg_control = passed;
+    message->msg_controllen = sizeof(passed->room);
+    passed->header.cmsg_level = SOL_SOCKET;
+    passed->header.cmsg_type = SCM_RIGHTS;
+    passed->header.cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(&passed->header), &listener, sizeof(listener));
 }
 
-/* Everything of the exec mode's start but the exec itself. */
-static void prepare(struct launch *l, pid_t parent, int pipe, struct pid_texts *texts, struct child_report *r)
+/* A message of the socket is read whole, whatever its size. The end of the parent is no SIGPIPE but an error,
+ * and then nobody is left to be told. */
+static int report(int socket, const struct child_report *r, int listener)
 {
-    struct text line, peak, inherited;
-    int done;
+    struct iovec bytes = {.iov_base = (void *)r, .iov_len = sizeof(*r)};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    union passed passed;
+
+    if (listener >= 0)
+        pass_listener(&message, &passed, listener);
+    while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return 0;
+}
+
+int child_receive(int socket, struct child_report *ret, int *ret_listener)
+{
+    struct iovec bytes = {.iov_base = ret, .iov_len = sizeof(*ret)};
+    union passed passed;
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &passed};
+    ssize_t n;
+
+    do {
+        message.msg_controllen = sizeof(passed.room);
+        n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    } while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof(*ret))
+        return 0;
+    *ret_listener = -1;
+    if (CMSG_FIRSTHDR(&message) && passed.header.cmsg_type == SCM_RIGHTS) {
+        memcpy(ret_listener, CMSG_DATA(&passed.header), sizeof(*ret_listener));
+        *ret_listener = fd_own(*ret_listener);
+    }
+    return 1;
+}
+
+/* Load the lock. Where another listener is in force already (an outer fdfit's, or an engine's) the calls
+ * can't be asked about, and are refused. Returns the listener, -1 for none, or another negative error with
+ * reterr. */
+static int load_lock(struct launch *l, struct text *line, struct text *reterr)
+{
+    bool no_new_privs = false, killable = true;
+    int listener = -1, r;
+
+    if (lock_mode(&l->settings.value[KEY_LOCK]) != LOCK_CLAMP) {
+        r = launch_lock(l, line, reterr);
+        return r < 0 ? r : -1;
+    }
+    r = lock_install_listener(&listener, &no_new_privs, &killable, reterr);
+    if (r == LOCK_BUSY) {
+        text_str(line, "another seccomp listener is in force: lock = deny instead of clamp");
+        r = lock_load(LOCK_DENY, &no_new_privs, reterr);
+        return r < 0 ? r : -1;
+    }
+    if (no_new_privs)
+        lock_explain_no_new_privs(line);
+    else if (r == 0 && !killable)
+        text_str(line,
+                 "before Linux 5.19 a fast timer can keep a call that lock = clamp answers from ending");
+    return r < 0 ? r : listener;
+}
+
+/* Everything of the exec mode's start but the exec itself. Returns the listener of a clamp, or -1. */
+static int prepare(struct launch *l, pid_t parent, int socket, struct pid_texts *texts,
+                   struct child_report *r)
+{
+    const struct value *how = &l->settings.value[KEY_INHERITED_FDS];
+    struct text line, peak, inherited, lock;
+    int done, dir, listener = -1;
 
     text_init(&line, r->line, sizeof(r->line));
     text_init(&peak, r->peak, sizeof(r->peak));
     text_init(&inherited, r->inherited, sizeof(r->inherited));
+    text_init(&lock, r->lock, sizeof(r->lock));
     rename_pids(l->environment, parent, texts);
+    dir = inherited_open(&l->settings);
     done = launch_limit(l, &peak, &line);
-    r->stage = done < 0 ? CHILD_FAILED_LIMIT : CHILD_LIMITED;
     r->no_target = done == PLAN_NO_TARGET;
-    if (done != 0)
-        return;
     r->plan = l->plan;
-    inherited_handle(&l->settings.value[KEY_INHERITED_FDS], l->plan.limit.soft, pipe, l->environment,
-                     &inherited);
+    if (done == 0)
+        inherited_handle(how, l->plan.limit.soft, dir, socket, l->environment, &inherited);
+    if (done >= 0)
+        listener = load_lock(l, &lock, &line);
+    r->stage = line.len > 0 ? CHILD_FAILED_LIMIT : CHILD_LIMITED;
+    r->has_listener = listener >= 0;
+    return listener;
 }
 
-static void run_child(struct launch *l, const struct init_caller *caller, pid_t parent, int pipe)
+static void run_child(struct launch *l, const struct init_caller *caller, pid_t parent, int socket)
 {
     struct child_report r;
     struct pid_texts texts;
+    int listener;
 
     memset(&r, 0, sizeof(r));
     set_group(l, caller);
-    prepare(l, parent, pipe, &texts, &r);
-    report(pipe, &r);
-    if (r.stage == CHILD_FAILED_LIMIT)
+    listener = prepare(l, parent, socket, &texts, &r);
+    if (report(socket, &r, listener) < 0 || r.stage == CHILD_FAILED_LIMIT)
         return;
     sigaction(SIGCHLD, &caller->child_died, NULL);
     signals_set_mask(caller->mask, NULL);
     r.error = exec_search(l->command, l->environment);
     r.stage = CHILD_FAILED_EXEC;
-    report(pipe, &r);
+    report(socket, &r, -1);
 }
 
 pid_t child_start(struct launch *l, const struct init_caller *caller, const struct init_own *own)
@@ -122,8 +204,8 @@ pid_t child_start(struct launch *l, const struct init_caller *caller, const stru
         return -errno;
     if (pid == 0) {
         fd_close(own->signals);
-        fd_close(own->read_end);
-        run_child(l, caller, parent, own->write_end);
+        fd_close(own->reports);
+        run_child(l, caller, parent, own->child);
         _exit(EXIT_FDFIT); /* the parent says why, and with which status it ends */
     }
     return pid;

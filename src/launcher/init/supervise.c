@@ -2,39 +2,18 @@
 
 #include "base/err.h"
 #include "base/fd.h"
-#include "base/signals.h"
-#include "base/sys.h"
-#include "launcher/exec.h"
-#include "launcher/say.h"
-#include "measure/fds.h"
-#include "measure/tree.h"
+#include "base/num.h"
+#include "launcher/init/caps.h"
+#include "launcher/init/send.h"
+#include "launcher/init/start.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define BLOCKED   (~SIGNALS_SYNCHRONOUS)
-#define FORWARDED (BLOCKED & ~(SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP)))
-
-struct supervisor {
-    struct launch *l;
-    struct init_state state;
-    struct exit_map exit_map;
-    pid_t main;
-    int wait_status;   /* of the main child, once it ended */
-    int signals;       /* the signalfd */
-    uint64_t started;  /* milliseconds, monotonic */
-    uint64_t deadline; /* the same; 0: none */
-    uint64_t reaped, forwarded;
-    bool done;
-    bool refusal_said;
-};
 
 static uint64_t now_ms(void)
 {
@@ -43,87 +22,6 @@ static uint64_t now_ms(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
-
-/* ---- sending ---- */
-
-static void say_refused(struct supervisor *s, int signal, pid_t pid)
-{
-    char buffer[TEXT_LINE];
-    TEXT_ON(line, buffer);
-
-    if (s->refusal_said)
-        return;
-    s->refusal_said = true;
-    text_str(&line, "can't send ");
-    signals_format(signal, &line);
-    text_str(&line, " to pid ");
-    text_u64(&line, (uint64_t)pid);
-    text_str(&line, ": it runs as another user, and fdfit lacks CAP_KILL");
-    msg_try(MSG_WARNING, s->l->most, line.at);
-}
-
-/* One process. What came by sigqueue(3) goes on with its value and its sender; the kernel takes no other
- * si_code from a process that sends to another one (rt_sigqueueinfo(2)). */
-static void send_to(struct supervisor *s, pid_t pid, int signal, const struct signalfd_siginfo *info)
-{
-    int r = -EINVAL;
-
-    if (info && info->ssi_code == SI_QUEUE) {
-        union sigval value;
-
-        memset(&value, 0, sizeof(value));
-        memcpy(&value.sival_ptr, &info->ssi_ptr, sizeof(value.sival_ptr));
-        r = signals_queue(pid, signal, (pid_t)info->ssi_pid, info->ssi_uid, value);
-    }
-    if (r < 0 && r != -ESRCH)
-        r = kill(pid, signal) < 0 ? -errno : 0;
-    if (r == -EPERM)
-        say_refused(s, signal, pid);
-}
-
-static void send_to_rest(struct supervisor *s, int signal)
-{
-    struct tree tree;
-    int proc = fd_open(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
-
-    if (proc < 0 || tree_list(proc, getpid(), &tree) < 0) {
-        /* Without /proc: as PID 1 all that is in the namespace; a subreaper knows no more than its group. */
-        if (s->state.is_pid1)
-            kill(-1, signal);
-        else
-            kill(-s->main, signal);
-    } else {
-        for (size_t i = 0; i < tree.count; i++)
-            send_to(s, tree.pid[i], signal, NULL);
-    }
-    fd_close(proc);
-}
-
-static void send_to_tree(struct supervisor *s, int signal, const struct signalfd_siginfo *info)
-{
-    struct tree tree;
-    int proc = fd_open(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
-
-    send_to(s, s->main, signal, info);
-    if (proc >= 0 && tree_list(proc, getpid(), &tree) >= 0)
-        for (size_t i = 0; i < tree.count; i++)
-            if (tree.pid[i] != s->main)
-                send_to(s, tree.pid[i], signal, NULL);
-    fd_close(proc);
-}
-
-static void send_to_workload(struct supervisor *s, int signal, const struct signalfd_siginfo *info)
-{
-    const struct value *to = &s->l->settings.value[KEY_SIGNAL_TO];
-
-    s->forwarded++;
-    if (value_is(to, WORD_TREE))
-        send_to_tree(s, signal, info);
-    else if (!value_is(to, WORD_GROUP) || kill(-s->main, signal) < 0)
-        send_to(s, s->main, signal, info);
-}
-
-/* ---- acting ---- */
 
 /* Stop as the child did, with the signal that it had, so that a shell reads the same from its wait. In an
  * orphaned group the kernel drops the terminal's stop signals, for fdfit as for the child. */
@@ -137,8 +35,8 @@ static void stop_self(int signal)
     }
     sigaction(signal, &plain, &old);
     kill(getpid(), signal);
-    signals_set_mask(BLOCKED & ~SIGNAL_BIT(signal), NULL); /* here we stop, until CONT */
-    signals_set_mask(BLOCKED, NULL);
+    signals_set_mask(SUPERVISOR_BLOCKED & ~SIGNAL_BIT(signal), NULL); /* here we stop, until CONT */
+    signals_set_mask(SUPERVISOR_BLOCKED, NULL);
     sigaction(signal, &old, NULL);
 }
 
@@ -185,8 +83,6 @@ static void handle(struct supervisor *s, const struct init_event *e, const struc
     if (a.what & INIT_EXIT)
         s->done = true;
 }
-
-/* ---- events ---- */
 
 static void on_wait(struct supervisor *s, pid_t pid, int status)
 {
@@ -254,53 +150,71 @@ static void take_signals(struct supervisor *s)
         on_signal(s, &infos[i]);
 }
 
+static void answer(struct supervisor *s, short revents)
+{
+    struct clamp_report report;
+    char buffer[TEXT_LINE];
+    TEXT_ON(line, buffer);
+
+    if (clamp_serve(&s->clamp, revents, &report) == CLAMP_ENDED || report.kind == CLAMP_NOTHING)
+        return;
+    clamp_report_format(&report, &line);
+    msg_try(MSG_WARNING, s->l->most, line.at);
+}
+
+/* Milliseconds for poll(2) until something is due; -1: nothing is, so that an idle supervisor never wakes up.
+ */
+static int time_left(const struct supervisor *s, uint64_t now)
+{
+    uint64_t due = num_min(s->deadline ? s->deadline : UINT64_MAX, watch_due(&s->watch));
+
+    if (due == UINT64_MAX)
+        return -1;
+    return due <= now ? 0 : (int)num_min(due - now, INT_MAX);
+}
+
+static struct watch_counts counts_of(const struct supervisor *s)
+{
+    return (struct watch_counts){
+        .reaped = s->reaped,
+        .has_lock = !value_is(&s->l->settings.value[KEY_LOCK], WORD_NO),
+        .lock_refusals = s->clamp.cut + s->clamp.refused,
+    };
+}
+
+static void turn_watch(struct supervisor *s, uint64_t now)
+{
+    const struct watch_counts counts = counts_of(s);
+
+    watch_turn(&s->watch, &counts, now);
+}
+
+static void end_watch(struct supervisor *s)
+{
+    const struct watch_counts counts = counts_of(s);
+
+    watch_end(&s->watch, &counts, now_ms());
+}
+
 static void wait_for_event(struct supervisor *s)
 {
-    struct pollfd ready = {.fd = s->signals, .events = POLLIN};
-    uint64_t left = s->deadline, now = now_ms();
+    struct pollfd ready[] = {{.fd = s->signals, .events = POLLIN},
+                             {.fd = s->clamp.listener, .events = POLLIN}};
+    uint64_t now;
 
-    if (s->deadline)
-        left = s->deadline > now ? s->deadline - now : 0;
-    if (poll(&ready, 1, !s->deadline ? -1 : left > INT_MAX ? INT_MAX : (int)left) > 0)
-        take_signals(s);
-    if (!s->done && s->deadline && now_ms() >= s->deadline) {
+    if (poll(ready, 2, time_left(s, now_ms())) > 0) {
+        if (ready[0].revents)
+            take_signals(s);
+        if (ready[1].revents)
+            answer(s, ready[1].revents);
+    }
+    now = now_ms();
+    if (!s->done && s->deadline && now >= s->deadline) {
         s->deadline = 0;
         handle(s, &(struct init_event){.kind = INIT_TIME}, NULL);
     }
-}
-
-/* ---- beginning and end ---- */
-
-static void close_number(unsigned number, void *data)
-{
-    const struct init_own *own = data;
-
-    if ((int)number != own->signals && (int)number != own->read_end)
-        close((int)number);
-}
-
-static bool close_between(int after, int before)
-{
-    return after + 1 == before || sys_close_range((unsigned)after + 1, (unsigned)before - 1) == 0;
-}
-
-/* What the workload inherited stays open here otherwise, and a pipe's reader would never see its end. Of the
- * first three only stderr is needed, for messages. */
-static void close_inherited(const struct init_own *own)
-{
-    int low = own->signals < own->read_end ? own->signals : own->read_end;
-    int high = own->signals < own->read_end ? own->read_end : own->signals;
-    int dir;
-
-    close(STDIN_FILENO);
-    close(STDOUT_FILENO);
-    if (close_between(STDERR_FILENO, low) && close_between(low, high) &&
-        sys_close_range((unsigned)high + 1, UINT_MAX) == 0)
-        return;
-    dir = fd_open(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
-    if (dir >= 0)
-        fds_each(dir, 3, dir, close_number, (void *)own);
-    fd_close(dir);
+    if (!s->done && now >= watch_due(&s->watch))
+        turn_watch(s, now);
 }
 
 static void be_parent_of_all(struct launch *l, const struct init_caller *caller, pid_t starter)
@@ -314,38 +228,6 @@ static void be_parent_of_all(struct launch *l, const struct init_caller *caller,
     prctl(PR_SET_PDEATHSIG, (unsigned long)death->number);
     if (getppid() != starter) /* it died before the kernel knew whom to tell */
         kill(getpid(), (int)death->number);
-}
-
-/* Read the child's reports to the end of the pipe, which its exec closes. Returns 0 when the command runs, or
- * the exit code of fdfit when it does not, which is said. */
-static int read_reports(struct launch *l, int pipe)
-{
-    struct child_report r;
-    char buffer[TEXT_LINE];
-    TEXT_ON(line, buffer);
-    int code;
-
-    for (;;) {
-        ssize_t n = read(pipe, &r, sizeof(r));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n != (ssize_t)sizeof(r))
-            return 0;
-        if (r.stage == CHILD_FAILED_EXEC) {
-            code = exec_explain(l->command[0], r.error, l->environment, &line);
-            msg_try(MSG_ERROR, l->most, line.at);
-            return code;
-        }
-        if (r.stage == CHILD_FAILED_LIMIT) {
-            msg_try(MSG_ERROR, l->most, r.line);
-            return EXIT_FDFIT;
-        }
-        l->plan = r.plan;
-        say_limit(l, !r.no_target, r.peak);
-        if (r.inherited[0])
-            msg_try(MSG_WARNING, l->most, r.inherited);
-    }
 }
 
 static void configure(struct supervisor *s, struct launch *l, const struct init_caller *caller)
@@ -382,70 +264,57 @@ static void say_end(const struct supervisor *s)
     text_u64(&line, s->reaped);
     text_str(&line, ", signals forwarded: ");
     text_u64(&line, s->forwarded);
+    if (s->clamp.cut + s->clamp.refused > 0) {
+        text_str(&line, ", limits kept or refused: ");
+        text_u64(&line, s->clamp.cut + s->clamp.refused);
+    }
+    watch_format(&s->watch, &line);
     msg_try(MSG_DETAIL, s->l->most, line.at);
 }
 
-static void close_own(const struct init_own *own)
+/* The capabilities go last: what was opened before stays open. */
+static void begin_clamp(struct supervisor *s, int listener)
 {
-    fd_close(own->signals);
-    fd_close(own->read_end);
-    fd_close(own->write_end);
-}
-
-/* All that can fail is opened before the fork, at 3 or higher. */
-static int open_own(struct init_own *ret)
-{
-    int ends[2] = {-1, -1}, r = 0;
-    struct init_own own = {.signals = signals_open(FORWARDED)};
-
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        r = -errno;
-    own.read_end = r < 0 ? r : fd_own(ends[0]);
-    own.write_end = r < 0 ? r : fd_own(ends[1]);
-    if (own.signals >= 0 && own.read_end >= 0 && own.write_end >= 0) {
-        *ret = own;
-        return 0;
-    }
-    close_own(&own);
-    return own.signals < 0 ? own.signals : own.read_end < 0 ? own.read_end : own.write_end;
-}
-
-static int start(struct supervisor *s, const struct init_caller *caller, struct init_own *own,
-                 struct text *reterr)
-{
-    int r = open_own(own);
-
-    if (r < 0) {
-        text_join(reterr, "can't open a pipe and a signalfd: ", err_text(-r), NULL);
-        return r;
-    }
-    s->signals = own->signals;
-    s->main = child_start(s->l, caller, own);
-    if (s->main < 0) {
-        close_own(own);
-        text_join(reterr, "can't fork: ", err_text(-s->main), NULL);
-        return s->main;
-    }
-    own->write_end = fd_close(own->write_end);
-    return 0;
+    s->clamp.listener = s->clamp.proc = -1;
+    if (listener >= 0)
+        clamp_init(&s->clamp, listener, &s->l->plan.limit);
+    if (caps_drop(listener >= 0) < 0)
+        msg_try(MSG_DETAIL, s->l->most, "can't drop capabilities: they stay");
 }
 
 /* From here on nothing may end the supervisor but the end of the workload. */
 static struct init_end stay(struct supervisor *s, struct init_own *own)
 {
-    int code;
+    int code, listener;
 
-    close_inherited(own);
-    if (chdir("/") < 0)
-        msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
-    code = read_reports(s->l, own->read_end);
-    own->read_end = fd_close(own->read_end);
+    start_close_inherited(own);
+    code = start_wait(s->l, own->reports, &listener);
+    own->reports = fd_close(own->reports);
     if (code != 0)
         return (struct init_end){.by_signal = false, .value = code};
+    watch_begin(&s->watch, s->l, now_ms()); /* opens its folders by the present one */
+    if (chdir("/") < 0)
+        msg_try(MSG_DETAIL, s->l->most, "can't change to /: the working folder stays in use");
+    begin_clamp(s, listener);
     while (!s->done)
         wait_for_event(s);
     say_end(s);
+    end_watch(s);
+    clamp_deinit(&s->clamp);
     return init_end(s->wait_status, &s->exit_map, s->state.is_pid1);
+}
+
+static void check_clamp(struct launch *l)
+{
+    char reason[TEXT_LINE], buffer[2 * TEXT_LINE];
+    TEXT_ON(why, reason);
+    TEXT_ON(line, buffer);
+
+    if (!value_is(&l->settings.value[KEY_LOCK], WORD_CLAMP) || clamp_possible(&why) == 0)
+        return;
+    l->settings.value[KEY_LOCK].number = WORD_DENY;
+    text_join(&line, "lock = deny instead of clamp: ", why.at, NULL);
+    msg(MSG_WARNING, l->most, line.at);
 }
 
 int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct text *reterr)
@@ -457,11 +326,12 @@ int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct 
     struct supervisor s;
     int r;
 
-    signals_set_mask(BLOCKED, NULL);
+    check_clamp(l);
+    signals_set_mask(SUPERVISOR_BLOCKED, NULL);
     sigaction(SIGCHLD, &plain, &caller.child_died);
     configure(&s, l, &caller);
     be_parent_of_all(l, &caller, starter);
-    r = start(&s, &caller, &own, reterr);
+    r = start_child(&s, &caller, &own, reterr);
     if (r < 0)
         return r;
     *ret_end = stay(&s, &own);
