@@ -25,6 +25,11 @@
  * is looked at in every so many ticks, each process in another one. */
 #define STAGGER 64
 
+/* Reading FDSize costs ten times what the count does, since the kernel makes the whole of /proc/PID/status
+ * for it. So of many processes only about so many are read in one tick, each in its turn. FDSize never
+ * shrinks: what it has to tell comes a few ticks later, unless the process has ended by then. */
+#define SIZES_A_TICK 256
+
 static uint32_t to_u32(uint64_t value)
 {
     return (uint32_t)num_min(value, UINT32_MAX);
@@ -76,7 +81,7 @@ static void take_out(struct peak_meter *m, uint32_t hole)
 
 static void forget_the_ended(struct peak_meter *m)
 {
-    for (uint32_t slot = 0; slot < m->entries && m->used > 0;)
+    for (uint32_t slot = 0; m->used > m->met;)
         if (m->entry[slot].pid != 0 && m->entry[slot].tick != m->tick)
             take_out(m, slot); /* and look at the same slot again */
         else
@@ -195,7 +200,8 @@ static void resolve(struct peak_meter *m, struct peak_entry *e)
 {
     const struct peak_entry *at = e;
 
-    /* A pid that is used again while /proc is read could close a circle: no chain is longer than the table. */
+    /* A pid that is used again while /proc is read could close a circle: no chain is longer than the table.
+     */
     for (uint32_t steps = 0; at->pid != 0 && steps <= m->used; steps++) {
         if ((at->flags & FOREIGN) || (at->parent == 0 && !(at->flags & MEMBER))) {
             e->flags |= FOREIGN;
@@ -261,6 +267,7 @@ static void note(struct peak_meter *m, struct peak_entry *e, const struct proces
     e->open = to_u32(count);
     e->most = to_u32(num_max(e->most, count));
     e->tick = m->tick;
+    m->met++;
 }
 
 /* There is no entry left: the process is measured as if it were new, but looked at only when its table is
@@ -282,23 +289,26 @@ static void add_untracked(struct peak_meter *m, pid_t pid, const struct process_
     take_in(m, &passing);
 }
 
-/* Note one process; whether it belongs to the workload is found out later, unless it is a member for sure. */
-static void add(struct peak_meter *m, pid_t pid, bool member)
+/* May a tick do with the count of a known process? Not when it is its turn, nor when the count is a record,
+ * may be that of a zombie, or is not all of it. */
+static bool is_count_enough(const struct peak_meter *m, struct peak_entry *e, uint64_t count, uint64_t inode)
+{
+    if (e->pid == 0 || !(e->flags & (MEMBER | FOREIGN)) || (e->flags & (SEVERAL | ENDED | DENIED)))
+        return false;
+    if (count == 0 || count > e->most || (m->tick + (uint32_t)e->pid) % m->result.sizes_every == 0)
+        return false;
+    return is_same(m, e, inode);
+}
+
+static void add_by_status(struct peak_meter *m, struct peak_entry *e, pid_t pid, bool member, uint64_t count,
+                          uint64_t inode)
 {
     struct process_status status;
-    struct peak_entry *e = find(m, pid);
-    uint64_t count = 0, inode = 0;
-    int r;
+    int r = process_status(m->config.proc, pid, &status);
 
-    if (e->pid != 0 && e->tick == m->tick)
-        return;
-    r = process_status(m->config.proc, pid, &status);
     if (r == PROCESS_DENIED && member)
         m->result.denied++;
     if (r != 0 || (status.zombie && status.threads == 1))
-        return;
-    r = process_open_count(m->config.proc, pid, 0, &count, &inode);
-    if (r != 0 && r != PROCESS_DENIED)
         return;
     if (e->pid == 0 && is_full(m)) {
         add_untracked(m, pid, &status, count, member);
@@ -309,6 +319,27 @@ static void add(struct peak_meter *m, pid_t pid, bool member)
     if (member)
         make_member(m, e);
     note(m, e, &status, count);
+}
+
+/* Note one process; whether it belongs to the workload is found out later, unless it is a member for sure. */
+static void add(struct peak_meter *m, pid_t pid, bool member)
+{
+    struct peak_entry *e = find(m, pid);
+    uint64_t count = 0, inode = 0;
+    int r;
+
+    if (e->pid != 0 && e->tick == m->tick)
+        return;
+    r = process_open_count(m->config.proc, pid, 0, &count, &inode);
+    if (r < 0 || r == PROCESS_GONE)
+        return;
+    if (is_count_enough(m, e, count, inode)) {
+        e->open = to_u32(count);
+        e->tick = m->tick;
+        m->met++;
+    } else {
+        add_by_status(m, e, pid, member, count, inode);
+    }
 }
 
 /* ---- the sample ---- */
@@ -332,12 +363,14 @@ int peak_meter_init(struct peak_meter *m, const struct peak_config *config, stru
     m->entry = memory;
     m->entries = entries;
     m->result.interval = m->config.interval;
+    m->result.sizes_every = 1;
     return 0;
 }
 
 void peak_meter_begin(struct peak_meter *m, uint64_t now)
 {
     m->tick++;
+    m->met = 0;
     m->now = now;
     m->cpu = thread_cpu();
     m->result.processes = 0;
@@ -365,16 +398,18 @@ static void set_due(struct peak_meter *m)
 
 static void end(struct peak_meter *m, bool listed)
 {
-    for (uint32_t slot = 0; slot < m->entries; slot++) {
+    for (uint32_t slot = 0, left = m->met; left > 0; slot++) {
         struct peak_entry *e = &m->entry[slot];
 
         if (e->pid == 0 || e->tick != m->tick)
             continue;
+        left--;
         if (!(e->flags & (MEMBER | FOREIGN)))
             resolve(m, e);
         if (e->flags & MEMBER)
             take_in(m, e);
     }
+    m->result.sizes_every = 1 + (m->used > 0 ? m->used - 1 : 0) / SIZES_A_TICK;
     if (listed) {
         forget_the_ended(m);
         if (m->result.samples++ == 0)

@@ -1,10 +1,10 @@
 /* The peak of a workload: the highest descriptor number that any one of its processes had open, found by
  * samples that cost at most a hundredth of one core.
  *
- * A sample (tick) reads FDSize and the count of every process. The highest number is looked for only when a
- * process is new, has entered a new class of FDSize, or has more open than ever before. FDSize never shrinks,
- * so a burst between two samples still shows in `bound`. What no sample sees is a process that lives and dies
- * between two of them.
+ * A sample (tick) reads the count and FDSize of every process (of more than 256, FDSize in turns). The
+ * highest number is looked for only when a process is new, has entered a new class of FDSize, or has more
+ * open than ever before. FDSize never shrinks, so a burst between two samples still shows in `bound`. What no
+ * sample sees is a process that lives and dies between two of them.
  *
  *     struct peak_meter m;
  *     peak_meter_init(&m, &config, memory, PEAK_ENTRIES);
@@ -80,8 +80,9 @@ struct peak_result {
     uint64_t untracked; /* processes that found no entry in the table: measured, but without a memory, so they
                          * are not in `seen` and give no events */
 
-    uint64_t interval; /* milliseconds to the next sample: widened to 100 times what the last one cost */
-    uint64_t widened;  /* samples in a row after which the interval was widened */
+    uint32_t sizes_every; /* in so many ticks FDSize is read once of each process: 1 for up to 256 of them */
+    uint64_t interval;    /* milliseconds to the next sample: widened to 100 times what the last one cost */
+    uint64_t widened;     /* samples in a row after which the interval was widened */
 };
 
 struct peak_meter {
@@ -92,6 +93,7 @@ struct peak_meter {
     struct peak_entry *entry; /* borrowed */
     uint32_t entries;         /* a power of two */
     uint32_t used;
+    uint32_t met; /* of those, in this tick */
     uint32_t tick;
     uint64_t began;   /* of the first tick */
     uint64_t cpu;     /* nanoseconds of the thread's CPU time at the tick's begin */

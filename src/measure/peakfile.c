@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/num.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #define MAGIC "fdfit-peak "
@@ -161,15 +160,6 @@ int peakfile_parse(const char *bytes, size_t n, struct peak_file *ret, struct te
     if (r == 0)
         text_str(reterr, "is torn: it has no end line");
     return r < 0 ? r : -EBADMSG;
-}
-
-int peakfile_read(const char *path, struct peak_file *ret, struct text *reterr)
-{
-    char bytes[PEAKFILE_MAX_BYTES];
-    size_t n;
-    int r = regular_read(AT_FDCWD, path, 0, bytes, sizeof(bytes), &n, reterr);
-
-    return r < 0 ? r : peakfile_parse(bytes, n, ret, reterr);
 }
 
 bool peakfile_summary(const struct peak_file *file, uint64_t settle, struct peak_summary *ret)

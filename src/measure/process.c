@@ -82,7 +82,7 @@ int process_thread_status(int proc, pid_t pid, pid_t tid, struct process_status 
     struct process_status status = {.threads = 0};
     uint64_t parent;
     const char *state;
-    size_t n, length;
+    size_t n = 0, length;
     int r = read_start(proc, pid, tid, "status", bytes, sizeof(bytes), &n);
 
     if (r != 0)
@@ -107,8 +107,8 @@ int process_status(int proc, pid_t pid, struct process_status *ret)
 int process_start(int proc, pid_t pid, uint64_t *ret_ticks)
 {
     char bytes[512];
-    const char *at, *end;
-    size_t n;
+    const char *at, *end, *blank;
+    size_t n = 0;
     int r = read_start(proc, pid, 0, "stat", bytes, sizeof(bytes), &n);
 
     if (r != 0)
@@ -119,18 +119,16 @@ int process_start(int proc, pid_t pid, uint64_t *ret_ticks)
         at = memchr(at, ' ', (size_t)(end - at));
         at = at ? at + 1 : NULL;
     }
-    n = at && memchr(at, ' ', (size_t)(end - at))
-            ? (size_t)((const char *)memchr(at, ' ', (size_t)(end - at)) - at)
-            : 0;
-    return n > 0 && num_parse(at, n, ret_ticks) == 0 ? 0 : -EPROTO;
+    blank = at ? memchr(at, ' ', (size_t)(end - at)) : NULL;
+    return blank && num_parse(at, (size_t)(blank - at), ret_ticks) == 0 ? 0 : -EPROTO;
 }
 
 int process_soft(int proc, pid_t pid, uint64_t *ret_soft)
 {
     static const char unlimited[] = "unlimited";
     char bytes[2048];
-    const char *value;
-    size_t n;
+    const char *value, *blank;
+    size_t n = 0;
     int r = read_start(proc, pid, 0, "limits", bytes, sizeof(bytes), &n);
 
     if (r != 0)
@@ -142,22 +140,22 @@ int process_soft(int proc, pid_t pid, uint64_t *ret_soft)
         *ret_soft = UINT64_MAX;
         return 0;
     }
-    n = memchr(value, ' ', n) ? (size_t)((const char *)memchr(value, ' ', n) - value) : n;
-    return num_parse(value, n, ret_soft) == 0 ? 0 : -EPROTO;
+    blank = memchr(value, ' ', n);
+    return num_parse(value, blank ? (size_t)(blank - value) : n, ret_soft) == 0 ? 0 : -EPROTO;
 }
 
 int process_name(int proc, pid_t pid, struct process_name *ret)
 {
     struct process_name name;
-    size_t n;
+    size_t n = 0;
     int r;
 
     memset(&name, 0, sizeof(name));
     r = read_start(proc, pid, 0, "comm", name.comm, sizeof(name.comm), &n);
     if (r != 0)
         return r;
-    name.comm[n > 0 ? n - 1 : 0] =
-        '\0'; /* the line's end, or the last byte of a kernel thread's longer name */
+    /* The line's end, or the last byte of a kernel thread's longer name */
+    name.comm[n > 0 ? n - 1 : 0] = '\0';
     r = read_start(proc, pid, 0, "cmdline", name.argv0, sizeof(name.argv0) - 1, &n);
     if (r < 0)
         return r;

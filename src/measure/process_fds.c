@@ -98,7 +98,7 @@ static int highest_above(int dir, uint64_t low, uint64_t high, uint64_t below, u
 
     while (low + 1 < high || !certain) {
         uint64_t middle = low + 1 < high ? low + (high - low) / 2 : low + 1;
-        uint64_t found;
+        uint64_t found = 0;
 
         r = first_from(dir, middle, below, &found);
         if (r < 0)
@@ -120,7 +120,7 @@ static int highest_above(int dir, uint64_t low, uint64_t high, uint64_t below, u
 
 static int need_of(int dir, uint64_t size, uint64_t count, uint64_t below, uint64_t *ret_need)
 {
-    uint64_t highest;
+    uint64_t highest = 0;
     int r = first_from(dir, count, below, &highest);
 
     if (r == FOUND)

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool add(struct tree *t, pid_t pid, pid_t parent)
@@ -138,17 +139,10 @@ static void take_children(int fd, struct walk *w)
         }
 }
 
-static void walk_thread(const char *tid, void *data)
+static void take_children_file(int dir, const char *path, struct walk *w)
 {
-    struct walk *w = data;
-    char path[32];
-    TEXT_ON(name, path);
-    int fd;
+    int fd = fd_open(dir, path, O_RDONLY, 0);
 
-    if (tid[0] < '0' || tid[0] > '9')
-        return;
-    text_join(&name, tid, "/children", NULL);
-    fd = fd_open(w->tasks, path, O_RDONLY, 0);
     if (fd < 0) {
         w->error = w->error ? w->error : fd;
         return;
@@ -157,14 +151,41 @@ static void walk_thread(const char *tid, void *data)
     fd_close(fd);
 }
 
+static void walk_thread(const char *tid, void *data)
+{
+    struct walk *w = data;
+    char path[32];
+    TEXT_ON(name, path);
+
+    if (tid[0] < '0' || tid[0] > '9')
+        return;
+    text_join(&name, tid, "/children", NULL);
+    take_children_file(w->tasks, path, w);
+}
+
+/* The links of /proc/PID/task are two and one for each thread (kernel fs/proc/base.c, proc_task_getattr). */
+static bool has_one_thread(int proc, const char *task)
+{
+    struct stat st;
+
+    return fstatat(proc, task, &st, 0) == 0 && st.st_nlink == 3;
+}
+
 static int walk_process(int proc, pid_t pid, struct walk *w)
 {
-    char path[32];
+    char path[64];
     TEXT_ON(name, path);
 
     text_u64(&name, (uint64_t)pid);
     text_str(&name, "/task");
     w->parent = pid;
+    if (has_one_thread(proc, path)) { /* spares the listing of its threads, which costs most of the walk */
+        text_char(&name, '/');
+        text_u64(&name, (uint64_t)pid);
+        text_str(&name, "/children");
+        take_children_file(proc, path, w);
+        return 0;
+    }
     w->tasks = fd_open(proc, path, O_RDONLY | O_DIRECTORY, 0);
     if (w->tasks < 0)
         return w->tasks;

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 #define ENTRIES 32
+#define MANY    512
 
 static struct fixture {
     char folder[64];
     int proc;
-    struct peak_entry memory[ENTRIES];
+    struct peak_entry memory[MANY];
     struct peak_meter m;
     struct peak_event told[64];
     int tellings;
@@ -323,6 +324,36 @@ START_TEST(table_full)
 }
 END_TEST
 
+START_TEST(sizes_of_many_are_read_in_turns)
+{
+    uint64_t since;
+
+    begin(1, 0, MANY);
+    for (pid_t pid = 100; pid < 356; pid++)
+        make(pid, 1, 64, 5);
+    ck_assert_uint_eq(tick()->sizes_every, 1);
+    for (pid_t pid = 356; pid < 400; pid++)
+        make(pid, 1, 64, 5);
+    ck_assert_uint_eq(tick()->sizes_every, 2);
+    for (pid_t pid = 100; pid < 400; pid += 99) {
+        uint64_t size = f.m.result.bound * 2;
+
+        set_status(pid, 1, size, 'S');
+        for (since = f.m.result.samples; tick()->bound != size;)
+            ck_assert_uint_lt(f.m.result.samples, since + 2);
+        ck_assert_uint_eq(f.m.result.processes, 300);
+    }
+    set_count(399, 6); /* a record is looked at in the same tick */
+    set_status(399, 1, 65536, 'S');
+    ck_assert_uint_eq(tick()->bound, 65536);
+    for (pid_t pid = 100; pid < 160; pid++)
+        unmake(pid), renew(pid);
+    ck_assert_uint_eq(tick()->processes, 240);
+    ck_assert_uint_eq(f.m.result.sizes_every, 2); /* by those of the tick before */
+    ck_assert_uint_eq(tick()->sizes_every, 1);
+}
+END_TEST
+
 /* Pids that fall on the same slots, taken out in every order: the others must still be found, or they would
  * be counted as new. */
 START_TEST(taking_out_keeps_the_rest)
@@ -442,6 +473,7 @@ int main(void)
     tcase_add_test(cases, straight_to_the_limit_is_one_message);
     tcase_add_test(cases, no_warning_without_a_threshold);
     tcase_add_test(cases, table_full);
+    tcase_add_test(cases, sizes_of_many_are_read_in_turns);
     tcase_add_loop_test(cases, taking_out_keeps_the_rest, 0, 8);
     tcase_add_test(cases, without_proc_nothing_is_forgotten);
     tcase_add_test(cases, only_what_is_added);

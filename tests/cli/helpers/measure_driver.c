@@ -136,6 +136,7 @@ static void put_result(const struct peak_meter *m, int r)
         {"untracked", p->untracked},
         {"widened", p->widened},
         {"used", m->used},
+        {"sizes_every", p->sizes_every},
         {"need_pid", (uint64_t)p->need_pid},
         {"open_pid", (uint64_t)p->open_pid},
     };

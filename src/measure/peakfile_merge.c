@@ -1,7 +1,6 @@
-#include "base/err.h"
-#include "base/fd.h"
-#include "base/num.h"
 #include "measure/peakfile.h"
+
+#include "base/num.h"
 
 #include <string.h>
 
@@ -82,42 +81,4 @@ int peakfile_merge(struct peak_file *file, const struct peak_record *add, bool r
     else
         merge_record(&file->record[i], add);
     return 0;
-}
-
-/* Under the lock. */
-static int update(const struct place *place, const struct peak_record *add, bool reset, struct text *reterr)
-{
-    struct peak_file file = {.count = 0};
-    char bytes[PEAKFILE_MAX_BYTES + 1], ignored[TEXT_LINE];
-    TEXT_ON(torn, ignored);
-    struct text text;
-    size_t n;
-    int r = place_read(place, bytes, PEAKFILE_MAX_BYTES, &n, reterr);
-
-    if (r == 0) {
-        r = peakfile_parse(bytes, n, &file, &torn);
-        if (r < 0 && r != -EBADMSG)
-            text_join(reterr, torn.at, ", and is left as it is", NULL);
-    }
-    if (r == -ENOENT || r == -EBADMSG)
-        r = 0;
-    if (r == 0)
-        r = peakfile_merge(&file, add, reset);
-    if (r != 0)
-        return r;
-    text_init(&text, bytes, sizeof(bytes));
-    peakfile_format(&file, &text);
-    return place_replace(place, text.at, text.len, reterr);
-}
-
-int peakfile_update(const struct place *place, const struct peak_record *add, bool reset, struct text *reterr)
-{
-    int lock = place_lock(place, reterr);
-    int r;
-
-    if (lock < 0)
-        return lock == -EBUSY ? PEAKFILE_BUSY : lock;
-    r = update(place, add, reset, reterr);
-    fd_close(lock);
-    return r;
 }
