@@ -20,7 +20,7 @@ _fdfit_arguments() {
 _fdfit_awaits() {
     case $1 in
     --soft | --hard | --peak | --peak-file | --headroom | --floor | --ceiling | --fallback | --settle | \
-        --when-denied | --inherited-fds | --lock | --signal-to | --rewrite | --grace | --exit-map | --parent-death | \
+        --when-denied | --inherited-fds | --lock | --label | --record | --sample | --report | --warn-at | --signal-to | --rewrite | --grace | --exit-map | --parent-death | \
         --policy | --nofile | --install) echo "$1" ;;
     *)
         [[ $1 =~ ^-[qvhV]*n$ ]] && echo --nofile
@@ -38,6 +38,7 @@ _fdfit_value() {
     --when-denied) words='fail clamp' ;;
     --inherited-fds) words='warn keep close' ;;
     --lock) words='no deny pretend clamp' ;;
+    --record) words='yes no reset' ;;
     --signal-to) words='child group tree' ;;
     --parent-death) words='no' ;;
     --nofile) words='unlimited' ;;
@@ -46,7 +47,7 @@ _fdfit_value() {
             [[ -e $name ]] && name=${name##*/} && words+=" ${name%.conf}"
         done
         ;;&
-    --policy | --peak-file | --install)
+    --policy | --peak-file | --report | --install)
         compopt -o filenames
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$2"; compgen -f -- "$2")
         return
@@ -57,7 +58,7 @@ _fdfit_value() {
 
 _fdfit_option() {
     local options='--soft= --hard= --peak= --peak-file= --headroom= --floor= --ceiling= --fallback= --settle=
-        --when-denied= --inherited-fds= --lock= --init --signal-to= --rewrite= --grace= --wait-all --exit-map=
+        --when-denied= --inherited-fds= --lock= --label= --record= --sample= --report= --warn-at= --init --signal-to= --rewrite= --grace= --wait-all --exit-map=
         --parent-death= --quiet --verbose --policy= --nofile= --explain --install= --help
         --version -q -v -p -n -h -V'
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$1")

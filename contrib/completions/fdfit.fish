@@ -8,7 +8,7 @@ function __fish_fdfit_policies
 end
 
 # The command and its arguments, by their own completions; the options named here take a value.
-complete -c fdfit -x -a '(__fish_complete_subcommand -- -n --nofile -p --policy --soft --hard --peak --peak-file --headroom --floor --ceiling --fallback --settle --when-denied --inherited-fds --lock --install --signal-to --rewrite --grace --exit-map --parent-death)'
+complete -c fdfit -x -a '(__fish_complete_subcommand -- -n --nofile -p --policy --soft --hard --peak --peak-file --headroom --floor --ceiling --fallback --settle --when-denied --inherited-fds --lock --label --record --sample --report --warn-at --install --signal-to --rewrite --grace --exit-map --parent-death)'
 
 complete -c fdfit -l soft -x -a 'inherit peak unlimited' -d 'The soft limit'
 complete -c fdfit -l hard -x -a 'soft inherit unlimited' -d 'The hard limit'
@@ -22,6 +22,11 @@ complete -c fdfit -l settle -x -d 'How long a peak must have been observed'
 complete -c fdfit -l when-denied -x -a 'fail clamp' -d 'What to do with a limit that cannot be had'
 complete -c fdfit -l inherited-fds -x -a 'warn keep close' -d 'Descriptors open at or above the soft limit'
 complete -c fdfit -l lock -x -a 'no deny pretend clamp' -d 'Keep the workload from changing its limit'
+complete -c fdfit -l label -x -d 'The line of the peak file to write'
+complete -c fdfit -l record -x -a 'yes no reset' -d 'Write the peak to the peak file'
+complete -c fdfit -l sample -x -d 'How often the peak is measured'
+complete -c fdfit -l report -r -F -d 'Write a report for Prometheus'
+complete -c fdfit -l warn-at -x -d 'Warn at that much of the soft limit'
 complete -c fdfit -l init -d 'Stay as PID 1 or subreaper'
 complete -c fdfit -l signal-to -x -a 'child group tree' -d 'Who gets the signals that are passed on'
 complete -c fdfit -l rewrite -x -d 'Pass signals on as others'

@@ -19,6 +19,11 @@ _arguments -s -S \
     '--when-denied=[what to do with a limit that cannot be had]:what to do:(fail clamp)' \
     '--inherited-fds=[descriptors open at or above the soft limit]:what to do:(warn keep close)' \
     '--lock=[keep the workload from changing its limit]:how:(no deny pretend clamp)' \
+    '--label=[the line of the peak file to write]:label:' \
+    '--record=[write the peak to the peak file]:whether:(yes no reset)' \
+    '--sample=[how often the peak is measured]:time, such as 1s:' \
+    '--report=[write a report for Prometheus]:report file:_files' \
+    '--warn-at=[warn at that much of the soft limit]:percentage:' \
     '--init[stay as PID 1 or subreaper]' \
     '--signal-to=[who gets the signals that are passed on]:who:(child group tree)' \
     '--rewrite=[pass signals on as others]:FROM\:TO,...:' \

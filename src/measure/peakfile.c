@@ -52,7 +52,7 @@ static int parse_field(struct slice value, const struct slice *name, struct peak
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (slice_is(name, numbers[i].name))
-            return num_parse(value.at, value.n, numbers[i].to) < 0 ? bad(reterr, "a bad number ", &value) : 0;
+            return num_parse(value.at, value.n, numbers[i].to) < 0 ? bad(reterr, "has a bad number ", &value) : 0;
     if (slice_is(name, "how"))
         record->measured = slice_is(&value, "measured");
     if (slice_is(name, "by")) {
@@ -70,7 +70,7 @@ static int parse_record(struct slice line, struct peak_file *file, struct text *
     struct slice label = cut(&line, ' ');
 
     if (label.n == 0 || label.n > PEAKFILE_LABEL || memchr(label.at, '=', label.n))
-        return bad(reterr, "a bad label ", &label);
+        return bad(reterr, "has a bad label ", &label);
     if (file->count == PEAKFILE_MAX_RECORDS) {
         text_str(reterr, "has more than 32 labels");
         return -EBADMSG;
@@ -85,7 +85,7 @@ static int parse_record(struct slice line, struct peak_file *file, struct text *
             return r;
     }
     if (record.need == 0)
-        return bad(reterr, "no need= for the label ", &label);
+        return bad(reterr, "has no need= for the label ", &label);
     file->record[file->count++] = record;
     return 0;
 }

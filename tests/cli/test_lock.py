@@ -17,6 +17,7 @@ import unittest
 
 import support
 import tap
+import victim_programs
 
 SOFT, HARD = 1024, 4096
 PAIR, NOW = f"{SOFT}:{HARD}", f"{SOFT}:{HARD}"
@@ -258,14 +259,14 @@ class Programs(LockCase):
         self.check([java, source], {"clamp": r"java \(pid \d+\) asked for nofile 4096, kept 1024"})
 
     def test_java_version(self):
-        java = support.need("java")
+        java = victim_programs.program("java")
         for mode in MODES[1:]:
             with self.subTest(mode=mode):
-                r = support.run(*locked(mode, java, "-version"))
+                r = support.run(*locked(mode, *java, "-version"))
                 self.assertEqual(r.returncode, 0, r.stderr)
 
     def test_go(self):
-        go = support.need("go")
+        go = victim_programs.go()
         source = self.write("main.go", textwrap.dedent("""
             package main
 
@@ -282,7 +283,8 @@ class Programs(LockCase):
                 fmt.Println(string(text))
             }""" % (HARD, HARD)))
         built = support.run(go, "build", "-o", self.path("limits"), source,
-                            env=support.clean_env(GOCACHE=self.path("cache"), GOFLAGS="-mod=mod", GO111MODULE="off"))
+                            env=support.clean_env(GOCACHE=self.path("cache"), GOFLAGS="-mod=mod", GO111MODULE="off",
+                                                  CGO_ENABLED="0"))
         self.assertEqual(built.returncode, 0, built.stderr)
         self.check([self.path("limits")], {"deny": "operation not permitted", "clamp": "<nil>"})
 

@@ -49,6 +49,12 @@ def program(name):
     return [path] if path else _skip(name)
 
 
+def go():
+    """Path of a Go compiler: the unpacked one, or one on PATH, or a skip."""
+    found = _unpacked("usr", "lib", "go-*", "bin", "go")
+    return found[-1] if found else shutil.which("go") or _skip("go")
+
+
 @functools.lru_cache(maxsize=None)
 def fakeroot():
     """argv prefix of fakeroot; the unpacked script has to be told where its library and its daemon are."""

@@ -184,7 +184,11 @@ static void write_report(struct watch *w, const struct watch_counts *counts, uin
     TEXT_ON(text, bytes);
     TEXT_ON(workload, name);
     TEXT_ON(why, reason);
-    struct prometheus_report report = {
+    struct prometheus_report report;
+
+    if (w->report.folder < 0)
+        return;
+    report = (struct prometheus_report){
         .workload = name,
         .label = label ? label : "default",
         .soft = w->l->plan.limit.soft,
@@ -198,8 +202,6 @@ static void write_report(struct watch *w, const struct watch_counts *counts, uin
         .start_time = (uint64_t)time(NULL) - (now - w->started) / 1000,
     };
 
-    if (w->report.folder < 0)
-        return;
     prometheus_workload(w->report.name, &workload);
     prometheus_format(&report, &text);
     if (place_write(&w->report, text.at, text.len, &why) < 0)
@@ -212,7 +214,8 @@ static void say_widened(struct watch *w)
     char buffer[TEXT_LINE];
     TEXT_ON(line, buffer);
 
-    if (result->widened == 0 || w->said_widened)
+    /* The first sample looks at every process, and is no measure of the others. */
+    if (result->widened < 3 || w->said_widened)
         return;
     w->said_widened = true;
     text_str(&line, "sampling ");
