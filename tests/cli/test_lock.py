@@ -259,7 +259,7 @@ class Programs(LockCase):
         self.check([java, source], {"clamp": r"java \(pid \d+\) asked for nofile 4096, kept 1024"})
 
     def test_java_version(self):
-        java = victim_programs.program("java")
+        java = victim_programs.java()
         for mode in MODES[1:]:
             with self.subTest(mode=mode):
                 r = support.run(*locked(mode, *java, "-version"))
