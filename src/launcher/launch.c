@@ -24,14 +24,17 @@ bool launch_starts_nothing(const struct launch *l)
     return launch_flag(l, KEY_HELP) || launch_flag(l, KEY_VERSION) || launch_text(l, KEY_INSTALL);
 }
 
-static OWN_FRAME int read_policy(struct launch *l, const char *what, struct text *reterr)
+int launch_read_policy(struct launch *l, struct launch_policy *room, struct text *reterr)
 {
     size_t n;
-    int r = policy_path(what, l->policy_name, sizeof(l->policy_name), reterr);
+    int r = policy_path(launch_text(l, KEY_POLICY), room->name, sizeof(room->name), reterr);
+
     if (r == 0)
-        r = policy_read(l->policy_name, l->policy_bytes, &n, reterr);
+        r = policy_read(room->name, room->bytes, &n, reterr);
     if (r == 0)
-        r = policy_parse(l->policy_bytes, n, l->policy_name, &l->settings, reterr);
+        r = policy_parse(room->bytes, n, room->name, &l->settings, reterr);
+    if (r == 0)
+        l->policy_name = room->name;
     return r;
 }
 
@@ -58,11 +61,10 @@ static void read_name(struct launch *l, const char *name)
 
 int launch_read(struct launch *l, int argc, char **argv, char **environment, struct text *reterr)
 {
-    const char *what;
     int command, r;
 
     settings_init(&l->settings);
-    l->policy_name[0] = '\0';
+    l->policy_name = "";
     l->environment = environment;
     if (argc > 0)
         read_name(l, argv[0]);
@@ -70,17 +72,13 @@ int launch_read(struct launch *l, int argc, char **argv, char **environment, str
     l->command = argv + (r == 0 ? command : argc);
     if (r == 0 && launch_starts_nothing(l))
         return 0; /* a bad variable or policy must not keep anybody from the help text */
-    if (r == 0)
-        r = options_environment(environment, &l->settings, reterr);
-    what = launch_text(l, KEY_POLICY);
-    if (r == 0 && what)
-        r = read_policy(l, what, reterr);
-    if (r == 0)
-        r = check_lock(l, reterr);
-    if (r < 0)
-        return r;
+    return r < 0 ? r : options_environment(environment, &l->settings, reterr);
+}
+
+int launch_check(struct launch *l, struct text *reterr)
+{
     l->most = launch_flag(l, KEY_QUIET) ? MSG_ERROR : launch_flag(l, KEY_VERBOSE) ? MSG_DETAIL : MSG_INFO;
-    return 0;
+    return check_lock(l, reterr);
 }
 
 static OWN_FRAME void read_peak(struct launch *l, const char *path, struct text *warning)

@@ -127,39 +127,44 @@ static void warn_of_init_keys(const struct launch *l)
         }
 }
 
-static int exec_mode(struct launch *l, uint64_t mask)
+static int exec_mode(struct launch *l, uint64_t mask, struct text *why)
 {
-    char bad[TEXT_LINE], odd[TEXT_LINE];
-    TEXT_ON(why, bad);
+    char odd[TEXT_LINE];
     TEXT_ON(peak_warning, odd);
     int inherited = inherited_open(&l->settings);
-    int r = launch_limit(l, &peak_warning, &why);
+    int r = launch_limit(l, &peak_warning, why);
 
     if (r < 0)
-        return fail(&why);
+        return fail(why);
     if (launch_flag(l, KEY_EXPLAIN))
         return explain(l, r == 0, &peak_warning);
     if (r == PLAN_NO_TARGET) {
-        text_str(&why, "no limit asked for; give -n SOFT[:HARD], or soft = N in a policy (-p)");
-        return fail(&why);
+        text_str(why, "no limit asked for; give -n SOFT[:HARD], or soft = N in a policy (-p)");
+        return fail(why);
     }
     warn_of_init_keys(l);
     say_limit(l, true, peak_warning.at);
     return run(l, inherited, mask);
 }
 
-static int launch(struct launch *l, uint64_t mask)
+static int launch(struct launch *l, uint64_t mask, struct text *why)
 {
-    char bad[TEXT_LINE];
-    TEXT_ON(why, bad);
-
+    if (launch_check(l, why) < 0)
+        return fail(why);
     if (!l->command[0] && !launch_flag(l, KEY_EXPLAIN)) {
-        text_str(&why, "no command to start; usage: fdfit [options] [--] COMMAND [ARG...], or fdfit --help");
-        return fail(&why);
+        text_str(why, "no command to start; usage: fdfit [options] [--] COMMAND [ARG...], or fdfit --help");
+        return fail(why);
     }
     if (launch_flag(l, KEY_INIT) && !launch_flag(l, KEY_EXPLAIN))
         return stay(l, mask);
-    return exec_mode(l, mask);
+    return exec_mode(l, mask, why);
+}
+
+static OWN_FRAME int launch_by_policy(struct launch *l, uint64_t mask, struct text *why)
+{
+    struct launch_policy room;
+
+    return launch_read_policy(l, &room, why) < 0 ? fail(why) : launch(l, mask, why);
 }
 
 int main(int argc, char **argv)
@@ -181,5 +186,5 @@ int main(int argc, char **argv)
         return print("fdfit " FDFIT_VERSION "\n");
     if (launch_text(&l, KEY_INSTALL))
         return install(launch_text(&l, KEY_INSTALL));
-    return launch(&l, mask);
+    return launch_text(&l, KEY_POLICY) ? launch_by_policy(&l, mask, &why) : launch(&l, mask, &why);
 }
