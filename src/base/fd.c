@@ -26,6 +26,16 @@ int fd_open(int dir, const char *path, int flags, mode_t mode)
     return fd_own(openat(dir, path, flags | O_CLOEXEC | O_NOCTTY, mode));
 }
 
+ssize_t fd_read(int fd, void *buffer, size_t cap)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, buffer, cap);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
 int fd_read_all(int fd, char *buffer, size_t cap, size_t *ret_len)
 {
     size_t len = 0;
@@ -33,12 +43,10 @@ int fd_read_all(int fd, char *buffer, size_t cap, size_t *ret_len)
     for (;;) {
         char one_more;
         bool full = len == cap;
-        ssize_t n = full ? read(fd, &one_more, 1) : read(fd, buffer + len, cap - len);
+        ssize_t n = full ? fd_read(fd, &one_more, 1) : fd_read(fd, buffer + len, cap - len);
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0)
-            return -errno;
+            return (int)n;
         if (n == 0)
             break;
         if (full)
@@ -59,6 +67,21 @@ int fd_read_file(int dir, const char *path, char *buffer, size_t cap, size_t *re
     r = fd_read_all(fd, buffer, cap, ret_len);
     fd_close(fd);
     return r;
+}
+
+int fd_read_beginning(int dir, const char *path, char *buffer, size_t cap, size_t *ret_len)
+{
+    int fd = fd_open(dir, path, O_RDONLY, 0);
+    ssize_t n;
+
+    if (fd < 0)
+        return fd;
+    n = fd_read(fd, buffer, cap);
+    fd_close(fd);
+    if (n < 0)
+        return (int)n;
+    *ret_len = (size_t)n;
+    return 0;
 }
 
 int fd_write_all(int fd, const char *bytes, size_t n)

@@ -14,12 +14,19 @@ int fd_own(int fd);
 /** openat(2) with O_CLOEXEC | O_NOCTTY added, moved by fd_own. Returns a descriptor or -errno. */
 int fd_open(int dir, const char *path, int flags, mode_t mode);
 
+/** read(2) that is not interrupted. Returns the bytes read, 0 at the end, or -errno. */
+ssize_t fd_read(int fd, void *buffer, size_t cap);
+
 /** Read fd to its end. Returns 0 and the length, -EFBIG when more than cap bytes come, or -errno. */
 int fd_read_all(int fd, char *buffer, size_t cap, size_t *ret_len);
 
 /** Open a file below dir, read it whole, close it: for the small files of /proc and /sys. Returns as
  * fd_read_all. */
 int fd_read_file(int dir, const char *path, char *buffer, size_t cap, size_t *ret_len);
+
+/** The same, but a file that is longer than the buffer gives its beginning, by one read: the files of /proc
+ * are made as a whole at the first. Returns 0 or -errno. */
+int fd_read_beginning(int dir, const char *path, char *buffer, size_t cap, size_t *ret_len);
 
 /** Write all n bytes. Returns 0 or -errno. */
 int fd_write_all(int fd, const char *bytes, size_t n);

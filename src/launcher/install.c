@@ -24,13 +24,11 @@ static int copy_bytes(int from, int to, uint64_t *ret_bytes)
     uint64_t bytes = 0;
 
     for (;;) {
-        ssize_t n = read(from, block, sizeof(block));
+        ssize_t n = fd_read(from, block, sizeof(block));
         int r;
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0)
-            return -errno;
+            return (int)n;
         if (n == 0)
             break;
         r = fd_write_all(to, block, (size_t)n);

@@ -27,27 +27,16 @@ int process_condition(int error)
     return error == EACCES || error == EPERM ? PROCESS_DENIED : -error;
 }
 
-/* Read the beginning of a small file, in one read: these files of /proc are made as a whole at the first. */
 static int read_start(int proc, pid_t pid, pid_t tid, const char *file, char *buffer, size_t cap,
                       size_t *ret_n)
 {
     char path[PROCESS_PATH];
     TEXT_ON(name, path);
-    ssize_t n;
-    int fd;
+    int r;
 
     process_path(&name, pid, tid, file);
-    fd = fd_open(proc, path, O_RDONLY, 0);
-    if (fd < 0)
-        return process_condition(-fd);
-    n = read(fd, buffer, cap);
-    if (n < 0)
-        n = -errno;
-    fd_close(fd);
-    if (n < 0)
-        return process_condition((int)-n);
-    *ret_n = (size_t)n;
-    return 0;
+    r = fd_read_beginning(proc, path, buffer, cap, ret_n);
+    return r < 0 ? process_condition(-r) : 0;
 }
 
 /* What stands behind "\nkey" up to the line's end, blanks skipped; NULL when there is no such line. */

@@ -127,7 +127,7 @@ static void take_children(int fd, struct walk *w)
     uint64_t pid = 0;
     ssize_t n;
 
-    while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+    while ((n = fd_read(fd, buffer, sizeof(buffer))) > 0)
         for (ssize_t i = 0; i < n; i++) {
             if (buffer[i] >= '0' && buffer[i] <= '9') {
                 pid = pid * 10 + (uint64_t)(buffer[i] - '0');

@@ -3,7 +3,7 @@
 #ifndef FDFIT_POLICY_PLAN_H
 #define FDFIT_POLICY_PLAN_H
 
-#include "base/sys.h"
+#include "policy/limit.h"
 #include "policy/settings.h"
 
 /** A peak that a peak file gave. Times in milliseconds. */
@@ -68,11 +68,5 @@ void plan_format(const struct plan *plan, struct text *t);
 
 /** Append what a person should know about the plan beyond that line, or nothing. */
 void plan_warning(const struct plan *plan, struct text *t);
-
-/** Append a limit: a number, or "unlimited". */
-void limit_format(uint64_t limit, struct text *t);
-
-/** Append "soft:hard". */
-void nofile_format(const struct nofile *pair, struct text *t);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "launcher/init/clamp_call.h"
-#include "policy/plan.h"
+#include "policy/limit.h"
 
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -49,28 +49,12 @@ static const char *path_of(struct target *t, pid_t pid, const char *name)
     return t->path;
 }
 
-/* Like fd_read_file, but a file that is longer than the buffer gives its beginning. */
-static int read_beginning(int dir, const char *path, char *buffer, size_t cap, size_t *ret_len)
-{
-    int fd = fd_open(dir, path, O_RDONLY, 0);
-    ssize_t n;
-
-    if (fd < 0)
-        return fd;
-    n = read(fd, buffer, cap);
-    fd_close(fd);
-    if (n < 0)
-        return -EIO;
-    *ret_len = (size_t)n;
-    return 0;
-}
-
 static bool know(const struct clamp *c, struct target *t)
 {
     char bytes[STATUS_BYTES];
     size_t n;
 
-    if (!t->known && read_beginning(c->proc, path_of(t, t->tid, "status"), bytes, sizeof(bytes), &n) == 0)
+    if (!t->known && fd_read_beginning(c->proc, path_of(t, t->tid, "status"), bytes, sizeof(bytes), &n) == 0)
         t->known = clamp_parse_status(bytes, n, &t->status) == 0;
     return t->known;
 }
@@ -105,7 +89,7 @@ int clamp_possible(struct text *ret_why)
         text_str(ret_why, "this kernel's seccomp notification is larger than fdfit knows");
         return CLAMP_IMPOSSIBLE;
     }
-    if (read_beginning(AT_FDCWD, "/proc/self/status", bytes, sizeof(bytes), &n) < 0 ||
+    if (fd_read_beginning(AT_FDCWD, "/proc/self/status", bytes, sizeof(bytes), &n) < 0 ||
         clamp_parse_status(bytes, n, &status) < 0) {
         text_str(ret_why, "there is no /proc to read what a process asks for");
         return CLAMP_IMPOSSIBLE;
@@ -199,7 +183,7 @@ static void report(struct clamp *c, struct target *t, enum clamp_kind kind, stru
     size_t n = 0;
 
     memset(name, 0, sizeof(name));
-    if (read_beginning(c->proc, path_of(t, pid, "comm"), name, sizeof(name), &n) == 0 && n > 0)
+    if (fd_read_beginning(c->proc, path_of(t, pid, "comm"), name, sizeof(name), &n) == 0 && n > 0)
         name[n - 1] = '\0'; /* it ends with a newline */
     for (unsigned i = 0; i < c->seen; i++)
         if (c->reported[i].kind == kind && strcmp(c->reported[i].name, name) == 0)
