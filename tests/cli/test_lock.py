@@ -102,7 +102,7 @@ class Calls(LockCase):
         self.assertEqual((answer.ret, answer.errno, answer.now), (0, 0, NOW), answer)
         self.assertIn(answer.old, ("-", NOW))
         self.assertEqual(answer.old == "-", call.endswith("setrlimit"), call)
-        self.assertRegex(answer.said, r"(?m)^fdfit: warning: nofile-ask(32)? \(pid \d+\) asked for nofile \S+, kept 1024$")
+        self.assertRegex(answer.said, r"(?m)^fdfit: nofile-ask(32)? \(pid \d+\) asked for nofile \S+, kept 1024$")
 
     def lowered(self, call, answer):
         self.assertEqual((answer.ret, answer.errno, answer.now), (0, 0, "512:2048"), answer)
@@ -223,7 +223,7 @@ class Programs(LockCase):
         bash = support.need("bash")
         r = support.run(*locked("clamp", bash, "-ec", "ulimit -n unlimited; cat /proc/self/limits"))
         self.assertEqual((r.returncode, self.limit_in(r)), (0, (SOFT, HARD)), r.stderr)
-        self.assertRegex(r.stderr, r"fdfit: warning: bash \(pid \d+\) asked for nofile unlimited, kept 1024\n")
+        self.assertRegex(r.stderr, r"fdfit: bash \(pid \d+\) asked for nofile unlimited, kept 1024\n")
 
     def test_prlimit(self):
         prlimit, cat = support.need("prlimit"), support.need("cat")

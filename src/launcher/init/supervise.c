@@ -159,7 +159,7 @@ static void answer(struct supervisor *s, short revents)
     if (clamp_serve(&s->clamp, revents, &report) == CLAMP_ENDED || report.kind == CLAMP_NOTHING)
         return;
     clamp_report_format(&report, &line);
-    msg_try(MSG_WARNING, s->l->most, line.at);
+    msg_try(MSG_INFO, s->l->most, line.at);
 }
 
 /* Milliseconds for poll(2) until something is due; -1: nothing is, so that an idle supervisor never wakes up.

@@ -48,7 +48,7 @@ static void on_event(const struct peak_event *event, void *data)
     text_str(&line, " of ");
     text_u64(&line, event->soft);
     text_str(&line, " descriptors; see headroom");
-    say(w, MSG_WARNING, &line);
+    say(w, MSG_INFO, &line);
 }
 
 static void open_place(struct watch *w, enum key_id id, struct place *place, bool *said)
