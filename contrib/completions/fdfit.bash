@@ -101,4 +101,4 @@ _fdfit() {
     else
         _fdfit_command "${at[last]}"
     fi
-} && complete -F _fdfit fdfit
+} && complete -F _fdfit fdfit fdfit-init

@@ -42,3 +42,5 @@ complete -c fdfit -l explain -d 'Print the whole decision and start nothing'
 complete -c fdfit -l install -r -F -d 'Copy this program to a file or into a folder'
 complete -c fdfit -s h -l help -d 'Print a summary of the options'
 complete -c fdfit -s V -l version -d 'Print the version'
+
+complete -c fdfit-init -w fdfit

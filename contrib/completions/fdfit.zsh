@@ -1,4 +1,4 @@
-#compdef fdfit
+#compdef fdfit fdfit-init
 # zsh completion for fdfit(1); its name in fpath is _fdfit.
 
 _fdfit_policies() {

@@ -75,6 +75,15 @@ class Options(support.Case):
         short = {f"-{letter}" for letter, _ in self.options.values() if letter}
         self.assertEqual(ask_bash("fdfit -"), long | short)
 
+    def test_both_names_are_completed(self):
+        self.assertEqual(ask_bash("fdfit-init --"), ask_bash("fdfit --"))
+        self.assertEqual(read("zsh").splitlines()[0].split(), ["#compdef", "fdfit", "fdfit-init"])
+
+    def test_fish_completes_both_names(self):
+        found = ask_fish("fdfit-init --")
+        self.assertIn("--soft", found)
+        self.assertEqual(found, ask_fish("fdfit --"))
+
     def test_zsh_has_the_programs_options(self):
         text = read("zsh")
         found = re.findall(r"(?:^    '|,)--([a-z-]+)(=?)", text, re.MULTILINE)
