@@ -185,9 +185,13 @@ static void write_report(struct watch *w, const struct watch_counts *counts, uin
     TEXT_ON(workload, name);
     TEXT_ON(why, reason);
     struct prometheus_report report;
+    uint64_t current;
 
     if (w->report.folder < 0)
         return;
+    /* At the end nobody is left to look at: the last report then shows what the one before found. */
+    current = peak_meter_current(&w->meter, now);
+    w->highest = current ? current : w->highest;
     report = (struct prometheus_report){
         .workload = name,
         .label = label ? label : "default",
@@ -195,7 +199,7 @@ static void write_report(struct watch *w, const struct watch_counts *counts, uin
         .hard = w->l->plan.limit.hard,
         .inherited_soft = w->l->plan.inherited.soft,
         .peak = &w->meter.result,
-        .current = peak_meter_current(&w->meter, now),
+        .current = w->highest,
         .reaped = counts->reaped,
         .has_lock = counts->has_lock,
         .lock_refusals = counts->lock_refusals,

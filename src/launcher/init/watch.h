@@ -27,6 +27,7 @@ struct watch {
     uint64_t recorded_need;    /* as last written */
     uint64_t recorded_bound;
     uint64_t recorded_at; /* when that was */
+    uint64_t highest;     /* number + 1, the last that a report found open */
     bool has_recorded;    /* since this start */
     bool said_widened;
     bool said_busy, said_peak_file, said_report; /* each failure once */
