@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int fd_own(int fd)
@@ -14,7 +15,7 @@ int fd_own(int fd)
         return -errno;
     if (fd > 2)
         return fd;
-    moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    moved = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
     if (moved < 0)
         moved = -errno;
     close(fd);
@@ -23,7 +24,7 @@ int fd_own(int fd)
 
 int fd_open(int dir, const char *path, int flags, mode_t mode)
 {
-    return fd_own(openat(dir, path, flags | O_CLOEXEC | O_NOCTTY, mode));
+    return fd_own((int)syscall(SYS_openat, dir, path, flags | O_CLOEXEC | O_NOCTTY | O_LARGEFILE, mode));
 }
 
 ssize_t fd_read(int fd, void *buffer, size_t cap)

@@ -11,7 +11,8 @@
 
 #define REAL_TIME_MIN 34 /* what both libcs leave to programs, and so what every shell calls RTMIN */
 
-static const char *const names[SIGNAL_MAX + 1] = {
+/* Of the signals below the real-time ones, each in place: pointers would take more than the names. */
+static const char names[][sizeof("VTALRM")] = {
     [SIGHUP] = "HUP",       [SIGINT] = "INT",   [SIGQUIT] = "QUIT",   [SIGILL] = "ILL",   [SIGTRAP] = "TRAP",
     [SIGABRT] = "ABRT",     [SIGBUS] = "BUS",   [SIGFPE] = "FPE",     [SIGKILL] = "KILL", [SIGUSR1] = "USR1",
     [SIGSEGV] = "SEGV",     [SIGUSR2] = "USR2", [SIGPIPE] = "PIPE",   [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
@@ -20,6 +21,8 @@ static const char *const names[SIGNAL_MAX + 1] = {
     [SIGVTALRM] = "VTALRM", [SIGPROF] = "PROF", [SIGWINCH] = "WINCH", [SIGIO] = "IO",     [SIGPWR] = "PWR",
     [SIGSYS] = "SYS",
 };
+
+#define NAMES ((int)(sizeof(names) / sizeof(names[0])))
 
 int signals_set_mask(uint64_t mask, uint64_t *ret_old)
 {
@@ -30,6 +33,11 @@ int signals_set_mask(uint64_t mask, uint64_t *ret_old)
     if (ret_old)
         *ret_old = old;
     return 0;
+}
+
+int signals_set_action(int signal, const struct signal_action *set, struct signal_action *ret_old)
+{
+    return syscall(SYS_rt_sigaction, signal, set, ret_old, sizeof(uint64_t)) < 0 ? -errno : 0;
 }
 
 int signals_open(uint64_t mask)
@@ -75,15 +83,15 @@ int signals_parse(const char *s, size_t n)
         s += 3;
         n -= 3;
     }
-    for (int i = 1; i <= SIGNAL_MAX; i++)
-        if (names[i] && strlen(names[i]) == n && memcmp(names[i], s, n) == 0)
+    for (int i = 1; i < NAMES; i++)
+        if (strlen(names[i]) == n && memcmp(names[i], s, n) == 0)
             return i;
     return parse_real_time(s, n);
 }
 
 void signals_format(int signal, struct text *t)
 {
-    if (signal >= 1 && signal <= SIGNAL_MAX && names[signal]) {
+    if (signal >= 1 && signal < NAMES) {
         text_str(t, names[signal]);
         return;
     }

@@ -23,6 +23,16 @@
 /** Set the thread's mask, and give the old one unless ret_old is NULL. Returns 0 or -errno. */
 int signals_set_mask(uint64_t mask, uint64_t *ret_old);
 
+/** What is done at a signal, as rt_sigaction(2) of the kernel has it; all 0 is SIG_DFL. */
+struct signal_action {
+    uintptr_t handler;     /* SIG_DFL, SIG_IGN, or what somebody else set */
+    unsigned long rest[4]; /* flags, restorer and mask, in the architecture's order */
+};
+
+/** Set what is done at a signal, and give what was done before unless ret_old is NULL. Returns 0 or -errno.
+ */
+int signals_set_action(int signal, const struct signal_action *set, struct signal_action *ret_old);
+
 /** signalfd4(2) for a mask, CLOEXEC and non-blocking. Returns a descriptor of 3 or higher, or -errno. */
 int signals_open(uint64_t mask);
 

@@ -5,6 +5,7 @@
 #include "base/num.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,6 +33,55 @@ ssize_t sys_getdents(int fd, void *buffer, size_t size)
     ssize_t n = syscall(SYS_getdents64, fd, buffer, size);
 
     return n < 0 ? -errno : n;
+}
+
+/* The same arguments on every architecture but s390, since all but the first are 0. */
+pid_t sys_fork(void)
+{
+    long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+    return pid < 0 ? -errno : (pid_t)pid;
+}
+
+ssize_t sys_sendmsg(int socket, const struct msghdr *message, int flags)
+{
+    ssize_t n = syscall(SYS_sendmsg, socket, message, flags);
+
+    return n < 0 ? -errno : n;
+}
+
+ssize_t sys_recvmsg(int socket, struct msghdr *message, int flags)
+{
+    ssize_t n = syscall(SYS_recvmsg, socket, message, flags);
+
+    return n < 0 ? -errno : n;
+}
+
+int sys_socketpair(int type, int ret[2])
+{
+    return syscall(SYS_socketpair, AF_UNIX, type, 0, ret) < 0 ? -errno : 0;
+}
+
+uint64_t sys_clock(clockid_t clock)
+{
+    long t[2] = {0, 0}; /* seconds and nanoseconds: this call's timespec is of longs, whatever libc's is */
+
+    syscall(SYS_clock_gettime, clock, t);
+    return (uint64_t)t[0] * 1000000000 + (uint64_t)t[1];
+}
+
+int sys_stat(int dir, const char *path, int flags, struct stat *ret)
+{
+#ifdef SYS_newfstatat /* 64 bits: libc's struct stat is the kernel's */
+    return syscall(SYS_newfstatat, dir, path, ret, flags) < 0 ? -errno : 0;
+#else
+    return fstatat(dir, path, ret, flags) < 0 ? -errno : 0;
+#endif
+}
+
+int sys_fchmod(int fd, mode_t mode)
+{
+    return syscall(SYS_fchmod, fd, mode) < 0 ? -errno : 0;
 }
 
 int sys_nr_open(uint64_t *ret)

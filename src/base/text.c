@@ -81,6 +81,19 @@ void text_quoted(struct text *t, const char *s, size_t n)
     text_char(t, '\'');
 }
 
+const char *text_find(const char *bytes, size_t n, const char *word)
+{
+    const char *end = bytes + n;
+    size_t length = strlen(word);
+
+    while ((bytes = memchr(bytes, word[0], (size_t)(end - bytes))) && (size_t)(end - bytes) >= length) {
+        if (memcmp(bytes, word, length) == 0)
+            return bytes;
+        bytes++;
+    }
+    return NULL;
+}
+
 void text_duration(struct text *t, uint64_t ms)
 {
     static const struct {

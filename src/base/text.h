@@ -44,6 +44,10 @@ void text_escaped(struct text *t, const char *s, size_t n);
 /** The same between single quotes. */
 void text_quoted(struct text *t, const char *s, size_t n);
 
+/** The first place where a word, of at least one letter, stands in n bytes; NULL: nowhere. For what is read
+ * of /proc, which memmem(3) is built too large for. */
+const char *text_find(const char *bytes, size_t n, const char *word);
+
 /** Append milliseconds as people write them: "24h", "90s", "250ms", "1h 30m" (at most two units). */
 void text_duration(struct text *t, uint64_t ms);
 

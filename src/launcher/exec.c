@@ -2,12 +2,13 @@
 
 #include "base/err.h"
 #include "base/frame.h"
+#include "base/sys.h"
 #include "launcher/environment.h"
 #include "launcher/launch.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -82,10 +83,11 @@ static int attempt_exec(const char *path, void *data)
 static int attempt_look(const char *path, void *data)
 {
     struct stat st;
+    int r = sys_stat(AT_FDCWD, path, 0, &st);
 
     (void)data;
-    if (stat(path, &st) < 0)
-        return -errno;
+    if (r < 0)
+        return r;
     return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/sys.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +10,6 @@
 #include <stdio.h> /* rename(2) */
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct copy {
@@ -44,9 +44,11 @@ static int copy_bytes(int from, int to, uint64_t *ret_bytes)
  * file. */
 static int finish(int fd, const struct copy *copy)
 {
-    if (fchmod(fd, 0755) < 0 || fsync(fd) < 0)
-        return -errno;
-    if (rename(copy->temporary, copy->target) < 0)
+    int r = sys_fchmod(fd, 0755);
+
+    if (r < 0)
+        return r;
+    if (fsync(fd) < 0 || rename(copy->temporary, copy->target) < 0)
         return -errno;
     return 0;
 }
@@ -66,7 +68,8 @@ static int resolve(const char *dest, struct copy *copy)
     struct text target, temporary;
     struct stat st;
     size_t n = strlen(dest);
-    bool folder = n > 0 && (dest[n - 1] == '/' || (stat(dest, &st) == 0 && S_ISDIR(st.st_mode)));
+    bool folder =
+        n > 0 && (dest[n - 1] == '/' || (sys_stat(AT_FDCWD, dest, 0, &st) == 0 && S_ISDIR(st.st_mode)));
 
     if (n == 0 || n + sizeof("/fdfit") > sizeof(copy->target))
         return n == 0 ? -ENOENT : -ENAMETOOLONG;

@@ -1,10 +1,10 @@
 #include "launcher/msg.h"
 
 #include "base/fd.h"
+#include "base/signals.h"
 #include "base/text.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,12 +12,13 @@
  * left changed for the workload, so it is ignored just around the write. */
 static int write_without_sigpipe(int fd, const char *bytes, size_t n)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    const struct signal_action ignore = {.handler = (uintptr_t)SIG_IGN};
+    struct signal_action old;
     int r;
 
-    sigaction(SIGPIPE, &ignore, &old);
+    signals_set_action(SIGPIPE, &ignore, &old);
     r = fd_write_all(fd, bytes, n);
-    sigaction(SIGPIPE, &old, NULL);
+    signals_set_action(SIGPIPE, &old, NULL);
     return r;
 }
 

@@ -157,7 +157,7 @@ void options_foreign(char *const *environment, struct text *t)
         if (is_ours(*environment)) {
             if (t->len > 0)
                 text_char(t, ' ');
-            text_escaped(t, *environment, strcspn(*environment, "="));
+            text_escaped(t, *environment, (size_t)(strchrnul(*environment, '=') - *environment));
         }
 }
 

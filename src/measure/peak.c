@@ -4,11 +4,11 @@
 #include "base/err.h"
 #include "base/frame.h"
 #include "base/num.h"
+#include "base/sys.h"
 #include "measure/tree.h"
 
 #include <limits.h>
 #include <string.h>
-#include <time.h>
 
 /* Flags of an entry. */
 #define MEMBER     1   /* of the workload; counted in result.seen */
@@ -346,10 +346,7 @@ static void add(struct peak_meter *m, pid_t pid, bool member)
 
 static uint64_t thread_cpu(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return sys_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 int peak_meter_init(struct peak_meter *m, const struct peak_config *config, struct peak_entry *memory,

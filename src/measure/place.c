@@ -2,13 +2,13 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/sys.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h> /* renameat(2), of all places */
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCK_ENDING ".lock"
@@ -75,16 +75,18 @@ static bool is_still_named(const struct place *place, const char *name, int fd)
 {
     struct stat open, named;
 
-    return fstat(fd, &open) == 0 && fstatat(place->folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_ino == named.st_ino && open.st_dev == named.st_dev;
+    return sys_stat(fd, "", AT_EMPTY_PATH, &open) == 0 &&
+           sys_stat(place->folder, name, AT_SYMLINK_NOFOLLOW, &named) == 0 && open.st_ino == named.st_ino &&
+           open.st_dev == named.st_dev;
 }
 
 static int lock_regular(const struct place *place, const char *name, int fd)
 {
     struct stat st;
+    int r = sys_stat(fd, "", AT_EMPTY_PATH, &st);
 
-    if (fstat(fd, &st) < 0)
-        return -errno;
+    if (r < 0)
+        return r;
     if (!S_ISREG(st.st_mode))
         return -EINVAL;
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -117,7 +119,7 @@ static int write_new(const struct place *place, const char *name, const char *by
     fd = fd_open(place->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK, 0644);
     if (fd < 0)
         return fd;
-    fchmod(fd, 0644); /* whatever the umask: a collector, or fdfitctl, reads as another user */
+    sys_fchmod(fd, 0644); /* whatever the umask: a collector, or fdfitctl, reads as another user */
     r = fd_write_all(fd, bytes, n);
     if (close(fd) < 0 && r == 0) /* some network file systems tell of a full disk only here */
         r = -errno;
@@ -128,7 +130,7 @@ static bool may_replace(const struct place *place)
 {
     struct stat st;
 
-    return fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISREG(st.st_mode);
+    return sys_stat(place->folder, place->name, AT_SYMLINK_NOFOLLOW, &st) < 0 || S_ISREG(st.st_mode);
 }
 
 int place_replace(const struct place *place, const char *bytes, size_t n, struct text *reterr)
@@ -172,7 +174,7 @@ int regular_read(int dir, const char *path, int flags, char *buffer, size_t cap,
 
     if (fd == -ENOENT)
         return fd;
-    if (fd == -ELOOP || (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))) {
+    if (fd == -ELOOP || (fd >= 0 && sys_stat(fd, "", AT_EMPTY_PATH, &st) == 0 && !S_ISREG(st.st_mode))) {
         text_str(reterr, "is not a regular file");
         r = -EINVAL;
     } else {

@@ -42,7 +42,7 @@ static int read_start(int proc, pid_t pid, pid_t tid, const char *file, char *bu
 /* What stands behind "\nkey" up to the line's end, blanks skipped; NULL when there is no such line. */
 static const char *value_of(const char *bytes, size_t n, const char *key, size_t *ret_n)
 {
-    const char *at = memmem(bytes, n, key, strlen(key));
+    const char *at = text_find(bytes, n, key);
     const char *end = bytes + n, *line_end;
 
     if (!at)

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,11 +41,12 @@ int process_open_count(int proc, pid_t pid, pid_t tid, uint64_t *ret_count, uint
     char path[PROCESS_PATH];
     TEXT_ON(name, path);
     struct stat st;
-    int r = 0;
+    int r;
 
     process_path(&name, pid, tid, "fd");
-    if (fstatat(proc, path, &st, 0) < 0)
-        return process_condition(errno);
+    r = sys_stat(proc, path, 0, &st);
+    if (r < 0)
+        return process_condition(-r);
     if (st.st_size > 0)
         *ret_count = (uint64_t)st.st_size;
     else
@@ -184,7 +184,7 @@ static bool closes_on_exec(int proc, const char *fdinfo)
     if (fd_read_file(proc, fdinfo, bytes, sizeof(bytes), &n) < 0)
         return false;
     end = bytes + n;
-    at = memmem(bytes, n, key, strlen(key));
+    at = text_find(bytes, n, key);
     if (!at)
         return false;
     for (at += strlen(key); at < end && (*at == '\t' || *at == ' ');)
@@ -207,7 +207,7 @@ static int is_script_of_bash(int proc, pid_t pid, const char *fd, const char *fd
     if (n < 0)
         return errno == EACCES || errno == EPERM ? -1 : 0;
     exe[n] = '\0';
-    return is_bash_name(exe) && fstatat(proc, fd, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+    return is_bash_name(exe) && sys_stat(proc, fd, 0, &st) == 0 && S_ISREG(st.st_mode) &&
            closes_on_exec(proc, fdinfo);
 }
 
@@ -216,7 +216,7 @@ static bool is_open_for_reading(int proc, const char *fd)
 {
     struct stat st;
 
-    return fstatat(proc, fd, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & 0700) == 0500;
+    return sys_stat(proc, fd, AT_SYMLINK_NOFOLLOW, &st) == 0 && (st.st_mode & 0700) == 0500;
 }
 
 static bool is_script(int proc, pid_t pid, uint64_t number)

@@ -4,12 +4,12 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "base/sys.h"
 #include "base/text.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool add(struct tree *t, pid_t pid, pid_t parent)
@@ -168,7 +168,7 @@ static bool has_one_thread(int proc, const char *task)
 {
     struct stat st;
 
-    return fstatat(proc, task, &st, 0) == 0 && st.st_nlink == 3;
+    return sys_stat(proc, task, 0, &st) == 0 && st.st_nlink == 3;
 }
 
 static int walk_process(int proc, pid_t pid, struct walk *w)

@@ -2,10 +2,10 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/sys.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* One "key = value" line, trimmed, of n bytes; line[n] may be overwritten. */
@@ -145,12 +145,11 @@ int policy_parse(char *buffer, size_t n, const char *name, struct settings *sett
 static int check_file(int fd, const char *path, struct text *reterr)
 {
     struct stat st;
+    int r = sys_stat(fd, "", AT_EMPTY_PATH, &st);
 
-    if (fstat(fd, &st) < 0) {
-        int error = errno;
-
-        text_join(reterr, "policy ", path, ": ", err_text(error), NULL);
-        return -error;
+    if (r < 0) {
+        text_join(reterr, "policy ", path, ": ", err_text(-r), NULL);
+        return r;
     }
     if (!S_ISREG(st.st_mode)) {
         text_join(reterr, "policy ", path, ": is not a regular file", NULL);

@@ -2,14 +2,13 @@
 
 #include "base/err.h"
 #include "base/fd.h"
-#include "base/signals.h"
+#include "base/sys.h"
 #include "launcher/exec.h"
 #include "launcher/inherited.h"
 #include "policy/lock.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -95,13 +94,14 @@ static int report(int socket, const struct child_report *r, int listener)
     struct iovec bytes = {.iov_base = (void *)r, .iov_len = sizeof(*r)};
     struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
     union passed passed;
+    ssize_t n;
 
     if (listener >= 0)
         pass_listener(&message, &passed, listener);
-    while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
-        if (errno != EINTR)
-            return -errno;
-    return 0;
+    do
+        n = sys_sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (n == -EINTR);
+    return n < 0 ? (int)n : 0;
 }
 
 int child_receive(int socket, struct child_report *ret, int *ret_listener)
@@ -113,8 +113,8 @@ int child_receive(int socket, struct child_report *ret, int *ret_listener)
 
     do {
         message.msg_controllen = sizeof(passed.room);
-        n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    } while (n < 0 && errno == EINTR);
+        n = sys_recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    } while (n == -EINTR);
     if (n != (ssize_t)sizeof(*ret))
         return 0;
     *ret_listener = -1;
@@ -188,7 +188,7 @@ static void run_child(struct launch *l, const struct init_caller *caller, pid_t 
     listener = prepare(l, parent, socket, &texts, &r);
     if (report(socket, &r, listener) < 0 || r.stage == CHILD_FAILED_LIMIT)
         return;
-    sigaction(SIGCHLD, &caller->child_died, NULL);
+    signals_set_action(SIGCHLD, &caller->child_died, NULL);
     signals_set_mask(caller->mask, NULL);
     r.error = exec_search(l->command, l->environment);
     r.stage = CHILD_FAILED_EXEC;
@@ -198,10 +198,8 @@ static void run_child(struct launch *l, const struct init_caller *caller, pid_t 
 pid_t child_start(struct launch *l, const struct init_caller *caller, const struct init_own *own)
 {
     pid_t parent = getpid();
-    pid_t pid = fork();
+    pid_t pid = sys_fork();
 
-    if (pid < 0)
-        return -errno;
     if (pid == 0) {
         fd_close(own->signals);
         fd_close(own->reports);

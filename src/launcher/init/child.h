@@ -2,16 +2,16 @@
 #ifndef FDFIT_LAUNCHER_INIT_CHILD_H
 #define FDFIT_LAUNCHER_INIT_CHILD_H
 
+#include "base/signals.h"
 #include "launcher/launch.h"
 
-#include <signal.h>
 #include <sys/types.h>
 
 /** How fdfit was started, to be given to the child exactly. */
 struct init_caller {
     uint64_t mask; /* blocked signals, the kernel's */
-    struct sigaction
-        child_died; /* of SIGCHLD: where it is ignored nothing can be waited for, so fdfit changes it */
+    /* Of SIGCHLD: where it is ignored nothing can be waited for, so fdfit changes it. */
+    struct signal_action child_died;
     bool is_pid1;
     bool is_leader; /* of its session */
 };

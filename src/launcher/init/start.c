@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 static void close_number(unsigned number, void *data)
@@ -94,11 +93,10 @@ static void close_own(const struct init_own *own)
 /* All that can fail is opened before the fork, at 3 or higher. */
 static int open_own(struct init_own *ret)
 {
-    int ends[2], r = 0;
+    int ends[2];
     struct init_own own = {.signals = signals_open(SUPERVISOR_FORWARDED)};
+    int r = sys_socketpair(SOCK_SEQPACKET | SOCK_CLOEXEC, ends);
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-        r = -errno;
     own.reports = r < 0 ? r : fd_own(ends[0]);
     own.child = r < 0 ? r : fd_own(ends[1]);
     if (own.signals >= 0 && own.reports >= 0 && own.child >= 0) {

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "base/sys.h"
 #include "launcher/init/caps.h"
 #include "launcher/init/send.h"
 #include "launcher/init/start.h"
@@ -12,32 +13,30 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+static const struct signal_action by_default = {.handler = (uintptr_t)SIG_DFL};
 
 static uint64_t now_ms(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return sys_clock(CLOCK_MONOTONIC) / 1000000;
 }
 
 /* Stop as the child did, with the signal that it had, so that a shell reads the same from its wait. In an
  * orphaned group the kernel drops the terminal's stop signals, for fdfit as for the child. */
 static void stop_self(int signal)
 {
-    struct sigaction plain = {.sa_handler = SIG_DFL}, old;
+    struct signal_action old;
 
     if (signal == SIGSTOP) {
         kill(getpid(), SIGSTOP);
         return;
     }
-    sigaction(signal, &plain, &old);
+    signals_set_action(signal, &by_default, &old);
     kill(getpid(), signal);
     signals_set_mask(SUPERVISOR_BLOCKED & ~SIGNAL_BIT(signal), NULL); /* here we stop, until CONT */
     signals_set_mask(SUPERVISOR_BLOCKED, NULL);
-    sigaction(signal, &old, NULL);
+    signals_set_action(signal, &old, NULL);
 }
 
 static void say_killed(struct supervisor *s)
@@ -320,7 +319,6 @@ static void check_clamp(struct launch *l)
 int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct text *reterr)
 {
     struct init_caller caller = {.mask = mask, .is_pid1 = getpid() == 1, .is_leader = getsid(0) == getpid()};
-    struct sigaction plain = {.sa_handler = SIG_DFL};
     pid_t starter = getppid();
     struct init_own own;
     struct supervisor s;
@@ -328,7 +326,7 @@ int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct 
 
     check_clamp(l);
     signals_set_mask(SUPERVISOR_BLOCKED, NULL);
-    sigaction(SIGCHLD, &plain, &caller.child_died);
+    signals_set_action(SIGCHLD, &by_default, &caller.child_died);
     configure(&s, l, &caller);
     be_parent_of_all(l, &caller, starter);
     r = start_child(&s, &caller, &own, reterr);
@@ -340,10 +338,8 @@ int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct 
 
 void end_by_signal(int signal)
 {
-    struct sigaction plain = {.sa_handler = SIG_DFL};
-
     prctl(PR_SET_DUMPABLE, 0); /* no core of ours: a core pattern that is a pipe would not ask RLIMIT_CORE */
-    sigaction(signal, &plain, NULL);
+    signals_set_action(signal, &by_default, NULL);
     kill(getpid(), signal);
     signals_set_mask(~SIGNAL_BIT(signal), NULL);
 }

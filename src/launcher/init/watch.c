@@ -3,18 +3,23 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "base/sys.h"
 #include "measure/peakfile.h"
 #include "measure/prometheus.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MINUTE       60000
 #define REPORT_EVERY 15000         /* what scrapes a text file does so about as often */
 #define TIME_EVERY   (10 * MINUTE) /* the observed time alone is not worth a write each minute */
+
+static uint64_t seconds_since_1970(void)
+{
+    return sys_clock(CLOCK_REALTIME) / 1000000000;
+}
 
 static void say(const struct watch *w, enum msg_level level, const struct text *line)
 {
@@ -138,7 +143,7 @@ static void fill_record(const struct watch *w, uint64_t now, struct peak_record 
     record->need = result->need;
     record->bound = result->bound;
     record->observed = result->span / 1000 - w->recorded_seconds;
-    record->at = (uint64_t)time(NULL) - (now - result->need_at) / 1000;
+    record->at = seconds_since_1970() - (now - result->need_at) / 1000;
 }
 
 /* The record is worth a write when it grew, and seldom for the observed time alone. */
@@ -203,7 +208,7 @@ static void write_report(struct watch *w, const struct watch_counts *counts, uin
         .reaped = counts->reaped,
         .has_lock = counts->has_lock,
         .lock_refusals = counts->lock_refusals,
-        .start_time = (uint64_t)time(NULL) - (now - w->started) / 1000,
+        .start_time = seconds_since_1970() - (now - w->started) / 1000,
     };
 
     prometheus_workload(w->report.name, &workload);
