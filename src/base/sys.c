@@ -62,6 +62,13 @@ int sys_socketpair(int type, int ret[2])
     return syscall(SYS_socketpair, AF_UNIX, type, 0, ret) < 0 ? -errno : 0;
 }
 
+int sys_prctl(int operation, unsigned long value)
+{
+    long r = syscall(SYS_prctl, operation, value, 0, 0, 0);
+
+    return r < 0 ? -errno : (int)r;
+}
+
 uint64_t sys_clock(clockid_t clock)
 {
     long t[2] = {0, 0}; /* seconds and nanoseconds: this call's timespec is of longs, whatever libc's is */

@@ -39,6 +39,9 @@ ssize_t sys_recvmsg(int socket, struct msghdr *message, int flags);
 /** socketpair(2) of AF_UNIX. Returns 0 or -errno. */
 int sys_socketpair(int type, int ret[2]);
 
+/** prctl(2) of an operation with one value. Returns what it gives, or -errno. */
+int sys_prctl(int operation, unsigned long value);
+
 /** clock_gettime(2) of a clock that every kernel has, in nanoseconds. */
 uint64_t sys_clock(clockid_t clock);
 

@@ -44,6 +44,12 @@ void text_u64(struct text *t, uint64_t value)
     text_bytes(t, digits + n, sizeof(digits) - n);
 }
 
+void text_number(struct text *t, const char *before, uint64_t value)
+{
+    text_str(t, before);
+    text_u64(t, value);
+}
+
 void text_join(struct text *t, ...)
 {
     va_list list;
@@ -79,6 +85,14 @@ void text_quoted(struct text *t, const char *s, size_t n)
     text_char(t, '\'');
     text_escaped(t, s, n);
     text_char(t, '\'');
+}
+
+const char *text_behind(const char *s, const char *prefix)
+{
+    while (*prefix)
+        if (*s++ != *prefix++)
+            return NULL;
+    return s;
 }
 
 const char *text_find(const char *bytes, size_t n, const char *word)

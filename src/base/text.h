@@ -32,6 +32,9 @@ void text_bytes(struct text *t, const char *s, size_t n);
 void text_char(struct text *t, char c);
 void text_u64(struct text *t, uint64_t value);
 
+/** Append a string and a decimal number behind it. */
+void text_number(struct text *t, const char *before, uint64_t value);
+
 /** Append several strings; the list ends with NULL: text_join(t, "a", name, "b", NULL). */
 void text_join(struct text *t, ...) __attribute__((sentinel));
 
@@ -43,6 +46,9 @@ void text_escaped(struct text *t, const char *s, size_t n);
 
 /** The same between single quotes. */
 void text_quoted(struct text *t, const char *s, size_t n);
+
+/** What stands behind a prefix that a string begins with; NULL: it begins otherwise. */
+const char *text_behind(const char *s, const char *prefix);
 
 /** The first place where a word, of at least one letter, stands in n bytes; NULL: nowhere. For what is read
  * of /proc, which memmem(3) is built too large for. */

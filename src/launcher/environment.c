@@ -1,14 +1,14 @@
 #include "launcher/environment.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "base/text.h"
 
 const char *environment_get(char *const *environment, const char *name)
 {
-    size_t n = strlen(name);
+    for (; *environment; environment++) {
+        const char *rest = text_behind(*environment, name);
 
-    for (; *environment; environment++)
-        if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
-            return *environment + n + 1;
+        if (rest && *rest == '=')
+            return rest + 1;
+    }
     return NULL;
 }

@@ -35,8 +35,7 @@ static void explain_command(const struct launch *l, struct text *t)
     } else {
         int status = exec_explain(l->command[0], r, l->environment, t);
 
-        text_str(t, "; a start would exit with ");
-        text_u64(t, (uint64_t)status);
+        text_number(t, "; a start would exit with ", (uint64_t)status);
     }
     text_char(t, '\n');
 }
@@ -54,8 +53,7 @@ void explain_launch(const struct launch *l, bool have_plan, struct text *t)
         if (key_row((enum key_id)id)->places & IN_FILE)
             explain_key(l, (enum key_id)id, t);
     if (l->in.nr_open) {
-        text_str(t, "fs.nr_open      ");
-        text_u64(t, l->in.nr_open);
+        text_number(t, "fs.nr_open      ", l->in.nr_open);
         text_char(t, '\n');
     }
     explain_command(l, t);

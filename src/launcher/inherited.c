@@ -55,11 +55,10 @@ static int close_from(uint64_t from, int dir, int own)
 static void say(uint64_t count, uint64_t highest, uint64_t soft, struct text *warning)
 {
     text_u64(warning, count);
-    text_str(warning,
-             count == 1 ? " inherited descriptor at or above " : " inherited descriptors at or above ");
-    text_u64(warning, soft);
-    text_str(warning, count == 1 ? " stays open (" : " stay open (the highest is ");
-    text_u64(warning, highest);
+    text_number(warning,
+                count == 1 ? " inherited descriptor at or above " : " inherited descriptors at or above ",
+                soft);
+    text_number(warning, count == 1 ? " stays open (" : " stay open (the highest is ", highest);
     text_str(warning, ") and will leak into children; inherited-fds = close closes, keep is silent");
 }
 

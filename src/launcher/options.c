@@ -101,20 +101,16 @@ int options_parse(int argc, char *const *argv, struct settings *settings, int *r
     return 0;
 }
 
-static bool is_ours(const char *variable)
-{
-    return strncmp(variable, PREFIX, strlen(PREFIX)) == 0;
-}
-
 /* Returns the key of a variable, or KEY_COUNT; the value follows its '='. */
 static enum key_id variable_key(const char *variable, const char **ret_value)
 {
-    const char *equals = strchr(variable, '=');
+    const char *name = text_behind(variable, PREFIX);
+    const char *equals = name ? strchr(name, '=') : NULL;
 
-    if (!is_ours(variable) || !equals)
+    if (!equals)
         return KEY_COUNT;
     *ret_value = equals + 1;
-    return key_find_env(variable + strlen(PREFIX), (size_t)(equals - variable) - strlen(PREFIX));
+    return key_find_env(name, (size_t)(equals - name));
 }
 
 static int put_variable(struct settings *settings, enum key_id id, const char *value, struct text *reterr)
@@ -154,7 +150,7 @@ int options_environment(char **environment, struct settings *settings, struct te
 void options_foreign(char *const *environment, struct text *t)
 {
     for (; *environment; environment++)
-        if (is_ours(*environment)) {
+        if (text_behind(*environment, PREFIX)) {
             if (t->len > 0)
                 text_char(t, ' ');
             text_escaped(t, *environment, (size_t)(strchrnul(*environment, '=') - *environment));

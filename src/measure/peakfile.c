@@ -52,7 +52,8 @@ static int parse_field(struct slice value, const struct slice *name, struct peak
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (slice_is(name, numbers[i].name))
-            return num_parse(value.at, value.n, numbers[i].to) < 0 ? bad(reterr, "has a bad number ", &value) : 0;
+            return num_parse(value.at, value.n, numbers[i].to) < 0 ? bad(reterr, "has a bad number ", &value)
+                                                                   : 0;
     if (slice_is(name, "how"))
         record->measured = slice_is(&value, "measured");
     if (slice_is(name, "by")) {
@@ -102,8 +103,7 @@ static int parse_magic(struct slice line, struct text *reterr)
     }
     if (version == 1)
         return 0;
-    text_str(reterr, "has version ");
-    text_u64(reterr, version);
+    text_number(reterr, "has version ", version);
     text_str(reterr, ", and this program knows version 1");
     return -EINVAL;
 }

@@ -13,8 +13,7 @@ static void format_word(const char *word, struct text *t)
 
 static void format_number(const char *name, uint64_t value, struct text *t)
 {
-    text_str(t, name);
-    text_u64(t, value);
+    text_number(t, name, value);
 }
 
 void peakfile_format(const struct peak_file *file, struct text *t)

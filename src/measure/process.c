@@ -14,8 +14,7 @@ void process_path(struct text *t, pid_t pid, pid_t tid, const char *file)
 {
     text_u64(t, (uint64_t)pid);
     if (tid > 0) {
-        text_str(t, "/task/");
-        text_u64(t, (uint64_t)tid);
+        text_number(t, "/task/", (uint64_t)tid);
     }
     text_join(t, "/", file, NULL);
 }
@@ -39,8 +38,7 @@ static int read_start(int proc, pid_t pid, pid_t tid, const char *file, char *bu
     return r < 0 ? process_condition(-r) : 0;
 }
 
-/* What stands behind "\nkey" up to the line's end, blanks skipped; NULL when there is no such line. */
-static const char *value_of(const char *bytes, size_t n, const char *key, size_t *ret_n)
+const char *process_value(const char *bytes, size_t n, const char *key, size_t *ret_n)
 {
     const char *at = text_find(bytes, n, key);
     const char *end = bytes + n, *line_end;
@@ -60,7 +58,7 @@ static const char *value_of(const char *bytes, size_t n, const char *key, size_t
 static int number_of(const char *bytes, size_t n, const char *key, uint64_t *ret)
 {
     size_t length;
-    const char *value = value_of(bytes, n, key, &length);
+    const char *value = process_value(bytes, n, key, &length);
 
     return value ? num_parse(value, length, ret) : -EINVAL;
 }
@@ -79,7 +77,7 @@ int process_thread_status(int proc, pid_t pid, pid_t tid, struct process_status 
     if (number_of(bytes, n, "\nFDSize:", &status.size) < 0 || number_of(bytes, n, "\nPPid:", &parent) < 0)
         return -EPROTO;
     number_of(bytes, n, "\nThreads:", &status.threads);
-    state = value_of(bytes, n, "\nState:", &length);
+    state = process_value(bytes, n, "\nState:", &length);
     status.zombie = state && length > 0 && (*state == 'Z' || *state == 'X');
     status.parent = (pid_t)num_min(parent, INT_MAX);
     *ret = status;
@@ -122,7 +120,7 @@ int process_soft(int proc, pid_t pid, uint64_t *ret_soft)
 
     if (r != 0)
         return r;
-    value = value_of(bytes, n, "\nMax open files", &n);
+    value = process_value(bytes, n, "\nMax open files", &n);
     if (!value)
         return -EPROTO;
     if (n > strlen(unlimited) && memcmp(value, unlimited, strlen(unlimited)) == 0) {

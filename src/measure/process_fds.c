@@ -175,22 +175,16 @@ static bool is_bash_by_name(int proc, pid_t pid)
 
 static bool closes_on_exec(int proc, const char *fdinfo)
 {
-    static const char key[] = "flags:";
     char bytes[256];
     unsigned long flags = 0;
-    const char *at, *end;
+    const char *value;
     size_t n;
 
     if (fd_read_file(proc, fdinfo, bytes, sizeof(bytes), &n) < 0)
         return false;
-    end = bytes + n;
-    at = text_find(bytes, n, key);
-    if (!at)
-        return false;
-    for (at += strlen(key); at < end && (*at == '\t' || *at == ' ');)
-        at++;
-    for (; at < end && *at >= '0' && *at <= '7'; at++)
-        flags = flags * 8 + (unsigned long)(*at - '0');
+    value = process_value(bytes, n, "flags:", &n);
+    for (size_t i = 0; value && i < n && value[i] >= '0' && value[i] <= '7'; i++)
+        flags = flags * 8 + (unsigned long)(value[i] - '0');
     return flags & O_CLOEXEC;
 }
 

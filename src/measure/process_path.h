@@ -15,6 +15,9 @@ void process_path(struct text *t, pid_t pid, pid_t tid, const char *file);
  */
 int process_condition(int error);
 
+/** What stands behind a key ("\nPPid:") up to the line's end, blanks skipped; NULL: there is no such line. */
+const char *process_value(const char *bytes, size_t n, const char *key, size_t *ret_n);
+
 /** process_status of one thread, unless tid is 0. */
 int process_thread_status(int proc, pid_t pid, pid_t tid, struct process_status *ret);
 

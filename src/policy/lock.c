@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/sys.h"
 #include "policy/lock_filter.h"
 
 #include <linux/capability.h>
@@ -46,14 +47,14 @@ static int allow_filter(bool *ret_no_new_privs, struct text *reterr)
 {
     bool set = false;
 
-    if (!has_sys_admin() && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) {
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
-            int error = errno;
+    if (!has_sys_admin() && sys_prctl(PR_GET_NO_NEW_PRIVS, 0) != 1) {
+        int r = sys_prctl(PR_SET_NO_NEW_PRIVS, 1);
 
+        if (r < 0) {
             text_join(reterr,
-                      "lock needs CAP_SYS_ADMIN or no_new_privs, and neither can be had: ", err_text(error),
+                      "lock needs CAP_SYS_ADMIN or no_new_privs, and neither can be had: ", err_text(-r),
                       "; set lock = no", NULL);
-            return -error;
+            return r;
         }
         set = true;
     }

@@ -25,8 +25,7 @@ static void format_day(uint64_t seconds, struct text *t)
         days -= 337 + days_of_month(year++, 2);
     while (days >= days_of_month(year, month))
         days -= days_of_month(year, month++);
-    text_str(t, " of ");
-    text_u64(t, year);
+    text_number(t, " of ", year);
     text_char(t, '-');
     two_digits(t, month);
     text_char(t, '-');
@@ -35,21 +34,18 @@ static void format_day(uint64_t seconds, struct text *t)
 
 static void format_peak(const struct plan *plan, struct text *t)
 {
-    text_str(t, "peak ");
-    text_u64(t, plan->peak);
+    text_number(t, "peak ", plan->peak);
     if (plan->since)
         format_day(plan->since, t);
     text_str(t, plan->headroom.kind == VALUE_EXTRA ? " " : " + ");
     value_format(&plan->headroom, t);
     if (plan->bounded == BOUNDED_FLOOR) {
-        text_str(t, ", floor ");
-        text_u64(t, plan->floor);
+        text_number(t, ", floor ", plan->floor);
     } else if (plan->bounded == BOUNDED_CEILING) {
         text_str(t, ", ceiling ");
         limit_format(plan->ceiling, t);
     } else if (plan->bounded == BOUNDED_CLASS) {
-        text_str(t, ", a table of ");
-        text_u64(t, plan->bound);
+        text_number(t, ", a table of ", plan->bound);
     }
 }
 
@@ -62,8 +58,7 @@ static void format_fallback(const struct plan *plan, struct text *t)
         text_str(t, "no peak yet");
         return;
     }
-    text_str(t, "peak ");
-    text_u64(t, recorded->need);
+    text_number(t, "peak ", recorded->need);
     text_str(t, " counts after ");
     text_duration(t, recorded->remaining);
     text_str(t, " more");
@@ -117,8 +112,7 @@ void plan_warning(const struct plan *plan, struct text *t)
 {
     if (!(plan->notes & NOTE_PEAK_AT_CEILING))
         return;
-    text_str(t, "the peak ");
-    text_u64(t, plan->peak);
+    text_number(t, "the peak ", plan->peak);
     text_str(t, " reaches the ceiling ");
     limit_format(plan->ceiling, t);
     text_str(t, ": the workload leaks descriptors, or the ceiling is too low");

@@ -141,30 +141,30 @@ int policy_parse(char *buffer, size_t n, const char *name, struct settings *sett
     return 0;
 }
 
+static int refuse(const char *path, int error, const char *why, struct text *reterr)
+{
+    text_join(reterr, "policy ", path, ": ", why, NULL);
+    return error;
+}
+
 /* Who may decide what root runs: root, or the one who starts the program. */
 static int check_file(int fd, const char *path, struct text *reterr)
 {
     struct stat st;
     int r = sys_stat(fd, "", AT_EMPTY_PATH, &st);
 
-    if (r < 0) {
-        text_join(reterr, "policy ", path, ": ", err_text(-r), NULL);
-        return r;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        text_join(reterr, "policy ", path, ": is not a regular file", NULL);
-        return -EINVAL;
-    }
+    if (r < 0)
+        return refuse(path, r, err_text(-r), reterr);
+    if (!S_ISREG(st.st_mode))
+        return refuse(path, -EINVAL, "is not a regular file", reterr);
     if (st.st_uid != 0 && st.st_uid != geteuid()) {
-        text_join(reterr, "policy ", path, ": belongs to user ", NULL);
+        refuse(path, -EPERM, "belongs to user ", reterr);
         text_u64(reterr, st.st_uid);
         text_str(reterr, ", not to root or the caller; chown it");
         return -EPERM;
     }
-    if (st.st_mode & (S_IWGRP | S_IWOTH)) {
-        text_join(reterr, "policy ", path, ": is writable by others than its owner; chmod go-w it", NULL);
-        return -EPERM;
-    }
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return refuse(path, -EPERM, "is writable by others than its owner; chmod go-w it", reterr);
     return 0;
 }
 
@@ -174,16 +174,13 @@ int policy_read(const char *path, char *buffer, size_t *ret_len, struct text *re
     int fd = fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
     int r;
 
-    if (fd < 0) {
-        text_join(reterr, "policy ", path, ": ", err_text(-fd), NULL);
-        return fd;
-    }
+    if (fd < 0)
+        return refuse(path, fd, err_text(-fd), reterr);
     r = check_file(fd, path, reterr);
     if (r == 0) {
         r = fd_read_all(fd, buffer, POLICY_MAX_BYTES, ret_len);
         if (r < 0)
-            text_join(reterr, "policy ", path, ": ", r == -EFBIG ? "is longer than 64 KiB" : err_text(-r),
-                      NULL);
+            refuse(path, r, r == -EFBIG ? "is longer than 64 KiB" : err_text(-r), reterr);
     }
     fd_close(fd);
     return r;

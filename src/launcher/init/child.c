@@ -9,7 +9,8 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <termios.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Variables of systemd that name the process they are meant for (sd_listen_fds(3), sd_watchdog_enabled(3),
@@ -30,16 +31,28 @@ static void rename_pids(char **environment, pid_t from, struct pid_texts *texts)
     text_u64(&old, (uint64_t)from);
     for (char **variable = environment; *variable; variable++)
         for (size_t i = 0; i < PID_VARIABLES; i++) {
-            size_t n = strlen(pid_variables[i]);
+            const char *rest = text_behind(*variable, pid_variables[i]);
             struct text t;
 
-            if (strncmp(*variable, pid_variables[i], n) != 0 || strcmp(*variable + n, old.at) != 0)
+            if (!rest || strcmp(rest, old.at) != 0)
                 continue;
             text_init(&t, texts->text[i], sizeof(texts->text[i]));
-            text_str(&t, pid_variables[i]);
-            text_u64(&t, (uint64_t)getpid());
+            text_number(&t, pid_variables[i], (uint64_t)getpid());
             *variable = texts->text[i];
         }
+}
+
+/* The foreground group of a terminal, or -1. ioctl(2) itself, which is all that tcgetpgrp(3) does. */
+static pid_t foreground(int terminal)
+{
+    pid_t group;
+
+    return syscall(SYS_ioctl, terminal, TIOCGPGRP, &group) < 0 ? -1 : group;
+}
+
+static bool set_foreground(int terminal, pid_t group)
+{
+    return syscall(SYS_ioctl, terminal, TIOCSPGRP, &group) == 0;
 }
 
 /* Make our group the foreground of the controlling terminal, if there is one and fdfit's group had it. Any of
@@ -50,10 +63,10 @@ static void take_foreground(pid_t old_group)
     int terminal = fd_open(AT_FDCWD, "/dev/tty", O_RDWR, 0);
 
     for (int fd = 0; fd < 3; fd++)
-        if (tcgetpgrp(fd) == old_group && tcsetpgrp(fd, getpgrp()) == 0)
+        if (foreground(fd) == old_group && set_foreground(fd, getpgrp()))
             break;
-    if (terminal >= 0 && tcgetpgrp(terminal) == old_group)
-        tcsetpgrp(terminal, getpgrp());
+    if (terminal >= 0 && foreground(terminal) == old_group)
+        set_foreground(terminal, getpgrp());
     fd_close(terminal);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/sys.h"
 #include "launcher/init/clamp_call.h"
 #include "policy/limit.h"
 
@@ -125,7 +126,7 @@ static int open_memory_as(const struct clamp *c, struct target *t)
     syscall(SYS_setfsgid, getegid());
     caps_set(&before);
     if (c->death_signal != 0)
-        prctl(PR_SET_PDEATHSIG, (unsigned long)c->death_signal);
+        sys_prctl(PR_SET_PDEATHSIG, (unsigned long)c->death_signal);
     return fd;
 }
 
@@ -303,7 +304,7 @@ void clamp_init(struct clamp *c, int listener, const struct nofile *ceiling)
     c->listener = listener;
     c->proc = fd_open(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
     c->may_take_ids = getpid() == 1;
-    prctl(PR_GET_PDEATHSIG, &c->death_signal);
+    sys_prctl(PR_GET_PDEATHSIG, (unsigned long)&c->death_signal);
 }
 
 void clamp_deinit(struct clamp *c)
@@ -325,8 +326,7 @@ void clamp_report_format(const struct clamp_report *report, struct text *t)
     bool pair = report->asked.soft == report->kept.soft;
 
     text_escaped(t, report->name, strlen(report->name));
-    text_str(t, report->name[0] ? " (pid " : "a process (pid ");
-    text_u64(t, (uint64_t)report->pid);
+    text_number(t, report->name[0] ? " (pid " : "a process (pid ", (uint64_t)report->pid);
     switch (report->kind) {
     case CLAMP_NOTHING: break;
     case CLAMP_KEPT:

@@ -18,8 +18,7 @@ static void say_refused(struct supervisor *s, int signal, pid_t pid)
     s->refusal_said = true;
     text_str(&line, "can't send ");
     signals_format(signal, &line);
-    text_str(&line, " to pid ");
-    text_u64(&line, (uint64_t)pid);
+    text_number(&line, " to pid ", (uint64_t)pid);
     text_str(&line, ": it runs as another user, and fdfit lacks CAP_KILL");
     msg_try(MSG_WARNING, s->l->most, line.at);
 }

@@ -45,8 +45,7 @@ static void say_killed(struct supervisor *s)
     TEXT_ON(line, buffer);
 
     text_escaped(&line, s->l->command[0], strlen(s->l->command[0]));
-    text_str(&line, " (pid ");
-    text_u64(&line, (uint64_t)s->main);
+    text_number(&line, " (pid ", (uint64_t)s->main);
     text_str(&line, ") did not end within ");
     text_duration(&line, s->state.grace);
     text_str(&line, " of TERM: sent KILL");
@@ -221,10 +220,10 @@ static void be_parent_of_all(struct launch *l, const struct init_caller *caller,
     const struct value *death = &l->settings.value[KEY_PARENT_DEATH];
 
     if (!caller->is_pid1)
-        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        sys_prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (death->kind != VALUE_SIGNAL)
         return;
-    prctl(PR_SET_PDEATHSIG, (unsigned long)death->number);
+    sys_prctl(PR_SET_PDEATHSIG, (unsigned long)death->number);
     if (getppid() != starter) /* it died before the kernel knew whom to tell */
         kill(getpid(), (int)death->number);
 }
@@ -259,13 +258,10 @@ static void say_end(const struct supervisor *s)
         text_u64(&line, (uint64_t)WEXITSTATUS(s->wait_status));
     text_str(&line, " after ");
     text_duration(&line, now_ms() - s->started);
-    text_str(&line, "; orphans reaped: ");
-    text_u64(&line, s->reaped);
-    text_str(&line, ", signals forwarded: ");
-    text_u64(&line, s->forwarded);
+    text_number(&line, "; orphans reaped: ", s->reaped);
+    text_number(&line, ", signals forwarded: ", s->forwarded);
     if (s->clamp.cut + s->clamp.refused > 0) {
-        text_str(&line, ", limits kept or refused: ");
-        text_u64(&line, s->clamp.cut + s->clamp.refused);
+        text_number(&line, ", limits kept or refused: ", s->clamp.cut + s->clamp.refused);
     }
     watch_format(&s->watch, &line);
     msg_try(MSG_DETAIL, s->l->most, line.at);
@@ -338,7 +334,8 @@ int supervise(struct launch *l, uint64_t mask, struct init_end *ret_end, struct 
 
 void end_by_signal(int signal)
 {
-    prctl(PR_SET_DUMPABLE, 0); /* no core of ours: a core pattern that is a pipe would not ask RLIMIT_CORE */
+    sys_prctl(PR_SET_DUMPABLE,
+              0); /* no core of ours: a core pattern that is a pipe would not ask RLIMIT_CORE */
     signals_set_action(signal, &by_default, NULL);
     kill(getpid(), signal);
     signals_set_mask(~SIGNAL_BIT(signal), NULL);

@@ -46,12 +46,9 @@ static void on_event(const struct peak_event *event, void *data)
     TEXT_ON(line, buffer);
 
     text_escaped(&line, event->name.comm, strlen(event->name.comm));
-    text_str(&line, " (pid ");
-    text_u64(&line, (uint64_t)event->pid);
-    text_str(&line, event->kind == PEAK_AT_LIMIT ? ") reached its limit: " : ") stands at ");
-    text_u64(&line, event->open);
-    text_str(&line, " of ");
-    text_u64(&line, event->soft);
+    text_number(&line, " (pid ", (uint64_t)event->pid);
+    text_number(&line, event->kind == PEAK_AT_LIMIT ? ") reached its limit: " : ") stands at ", event->open);
+    text_number(&line, " of ", event->soft);
     text_str(&line, " descriptors; see headroom");
     say(w, MSG_INFO, &line);
 }
@@ -227,8 +224,7 @@ static void say_widened(struct watch *w)
     if (result->widened < 3 || w->said_widened)
         return;
     w->said_widened = true;
-    text_str(&line, "sampling ");
-    text_u64(&line, result->processes);
+    text_number(&line, "sampling ", result->processes);
     text_str(&line, " processes costs more than a hundredth of a core: now every ");
     text_duration(&line, result->interval);
     say(w, MSG_WARNING, &line);
@@ -270,10 +266,8 @@ void watch_format(const struct watch *w, struct text *t)
 
     if (result->samples == 0)
         return;
-    text_str(t, "; peak ");
-    text_u64(t, result->need);
+    text_number(t, "; peak ", result->need);
     text_str(t, " (");
     text_escaped(t, result->need_by.comm, strlen(result->need_by.comm));
-    text_str(t, "), tables up to ");
-    text_u64(t, result->bound);
+    text_number(t, "), tables up to ", result->bound);
 }
