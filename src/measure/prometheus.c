@@ -42,15 +42,67 @@ static void put_value(const char *value, struct text *t)
 
 /* ---- metrics ---- */
 
+/* Where the number of a metric stands. */
+enum source { START, LOCK, HIGHEST, PEAK };
+
 struct metric {
-    const char *name, *type, *help;
+    const char *name; /* without the prefix */
+    const char *type;
+    const char *help;
+    enum source source;
+    uint32_t offset; /* of PEAK in struct peak_result, of the others in struct prometheus_report */
 };
+
+#define REPORT(field) offsetof(struct prometheus_report, field)
+#define RESULT(field) offsetof(struct peak_result, field)
+
+static const struct metric metrics[] = {
+    {"nofile_soft", "gauge", "Soft limit of open files that the workload was started under.", START,
+     REPORT(soft)},
+    {"nofile_hard", "gauge", "Hard limit of open files that the workload was started under.", START,
+     REPORT(hard)},
+    {"nofile_inherited_soft", "gauge", "Soft limit of open files that fdfit was started with.", START,
+     REPORT(inherited_soft)},
+    {"start_time_seconds", "gauge", "When the workload was started, in seconds since 1970.", START,
+     REPORT(start_time)},
+    {"reaped_processes_total", "counter", "Orphans that fdfit has waited for.", START, REPORT(reaped)},
+    {"lock_refusals_total", "counter", "Attempts to raise the limit that the lock refused.", LOCK,
+     REPORT(lock_refusals)},
+    {"descriptors_peak", "gauge",
+     "Highest descriptor number + 1 seen in one process: the least soft limit that was enough.", PEAK,
+     RESULT(need)},
+    {"descriptors_bound", "gauge",
+     "Size of the largest descriptor table seen (FDSize): no sampled process ever had a higher number.", PEAK,
+     RESULT(bound)},
+    {"descriptors_highest", "gauge", "Highest descriptor number + 1 open in one process at the last sample.",
+     HIGHEST, REPORT(current)},
+    {"descriptors_open", "gauge",
+     "Descriptors open in the process that has most of them, at the last sample.", PEAK, RESULT(open)},
+    {"processes", "gauge", "Processes of the workload at the last sample.", PEAK, RESULT(processes)},
+    {"processes_seen_total", "counter", "Processes of the workload that a sample has met.", PEAK,
+     RESULT(seen)},
+    {"samples_total", "counter", "Samples taken.", PEAK, RESULT(samples)},
+    {"processes_at_limit_total", "counter",
+     "Processes that had as many descriptors open as their soft limit allows.", PEAK, RESULT(at_limit)},
+};
+
+/* The number of a metric, or NULL when the report has none. */
+static const uint64_t *number_of(const struct prometheus_report *report, const struct metric *m)
+{
+    const void *from = m->source == PEAK ? (const void *)report->peak : report;
+
+    if ((m->source == LOCK && !report->has_lock) || (m->source >= HIGHEST && !report->peak))
+        return NULL;
+    return (const uint64_t *)(const void *)((const char *)from + m->offset);
+}
 
 static void put_metric(const struct prometheus_report *report, const struct metric *m, uint64_t value,
                        struct text *t)
 {
-    text_join(t, "# HELP ", m->name, " ", m->help, "\n# TYPE ", m->name, " ", m->type, "\n", m->name,
-              "{workload=\"", NULL);
+    static const char prefix[] = "fdfit_";
+
+    text_join(t, "# HELP ", prefix, m->name, " ", m->help, "\n# TYPE ", prefix, m->name, " ", m->type, "\n",
+              prefix, m->name, "{workload=\"", NULL);
     put_value(report->workload, t);
     text_str(t, "\",label=\"");
     put_value(report->label, t);
@@ -62,63 +114,14 @@ static void put_metric(const struct prometheus_report *report, const struct metr
     text_char(t, '\n');
 }
 
-static void put_start(const struct prometheus_report *report, struct text *t)
-{
-    static const struct metric soft = {"fdfit_nofile_soft", "gauge",
-                                       "Soft limit of open files that the workload was started under."},
-                               hard = {"fdfit_nofile_hard", "gauge",
-                                       "Hard limit of open files that the workload was started under."},
-                               inherited = {"fdfit_nofile_inherited_soft", "gauge",
-                                            "Soft limit of open files that fdfit was started with."},
-                               start = {"fdfit_start_time_seconds", "gauge",
-                                        "When the workload was started, in seconds since 1970."},
-                               reaped = {"fdfit_reaped_processes_total", "counter",
-                                         "Orphans that fdfit has waited for."},
-                               refusals = {"fdfit_lock_refusals_total", "counter",
-                                           "Attempts to raise the limit that the lock refused."};
-
-    put_metric(report, &soft, report->soft, t);
-    put_metric(report, &hard, report->hard, t);
-    put_metric(report, &inherited, report->inherited_soft, t);
-    put_metric(report, &start, report->start_time, t);
-    put_metric(report, &reaped, report->reaped, t);
-    if (report->has_lock)
-        put_metric(report, &refusals, report->lock_refusals, t);
-}
-
-static void put_peak(const struct prometheus_report *report, struct text *t)
-{
-    static const struct metric
-        need = {"fdfit_descriptors_peak", "gauge",
-                "Highest descriptor number + 1 seen in one process: the least soft limit that was enough."},
-        bound = {"fdfit_descriptors_bound", "gauge",
-                 "Size of the largest descriptor table seen (FDSize): no sampled process ever had a higher "
-                 "number."},
-        current = {"fdfit_descriptors_highest", "gauge",
-                   "Highest descriptor number + 1 open in one process at the last sample."},
-        open = {"fdfit_descriptors_open", "gauge",
-                "Descriptors open in the process that has most of them, at the last sample."},
-        processes = {"fdfit_processes", "gauge", "Processes of the workload at the last sample."},
-        seen = {"fdfit_processes_seen_total", "counter", "Processes of the workload that a sample has met."},
-        samples = {"fdfit_samples_total", "counter", "Samples taken."},
-        at_limit = {"fdfit_processes_at_limit_total", "counter",
-                    "Processes that had as many descriptors open as their soft limit allows."};
-
-    put_metric(report, &need, report->peak->need, t);
-    put_metric(report, &bound, report->peak->bound, t);
-    put_metric(report, &current, report->current, t);
-    put_metric(report, &open, report->peak->open, t);
-    put_metric(report, &processes, report->peak->processes, t);
-    put_metric(report, &seen, report->peak->seen, t);
-    put_metric(report, &samples, report->peak->samples, t);
-    put_metric(report, &at_limit, report->peak->at_limit, t);
-}
-
 void prometheus_format(const struct prometheus_report *report, struct text *ret)
 {
-    put_start(report, ret);
-    if (report->peak)
-        put_peak(report, ret);
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+        const uint64_t *number = number_of(report, &metrics[i]);
+
+        if (number)
+            put_metric(report, &metrics[i], *number, ret);
+    }
 }
 
 void prometheus_workload(const char *file_name, struct text *ret)
