@@ -224,6 +224,11 @@ const struct key *key_row(enum key_id id)
     return &keys[id];
 }
 
+struct value key_fallback(enum key_id id)
+{
+    return (struct value){.kind = keys[id].fallback.kind, .number = keys[id].fallback.number};
+}
+
 static bool name_is(const char *key, const char *name, size_t n)
 {
     return strlen(key) == n && memcmp(key, name, n) == 0;

@@ -45,6 +45,12 @@ enum key_id {
 /** Where a key may stand. */
 enum key_place { IN_ARG = 1, IN_ENV = 2, IN_FILE = 4, IN_ALL = 7 };
 
+/** The value of a key that was not given: no text, and a number of 32 bits, which keeps the table small. */
+struct key_default {
+    enum value_kind kind;
+    uint32_t number;
+};
+
 struct key {
     const char *name;     /* as in the policy file; --name; FDFIT_NAME with '_' for '-' */
     char letter;          /* the short option, or 0 */
@@ -54,13 +60,16 @@ struct key {
     struct value_rule rule;
     /* What the rule can't say: returns 0, or -EINVAL with the reason; or NULL. */
     int (*check)(const struct value *value, struct text *reterr);
-    struct value fallback; /* the default */
-    const char *values;    /* for --help: what it takes */
-    const char *help;      /* for --help: what it does */
+    struct key_default fallback;
+    const char *values; /* for --help: what it takes */
+    const char *help;   /* for --help: what it does */
 };
 
 /** The row of a key. */
 const struct key *key_row(enum key_id id);
+
+/** Its default. */
+struct value key_fallback(enum key_id id);
 
 /** Find a key by its name of n bytes among those that may stand in a place. Returns its id, or KEY_COUNT. */
 enum key_id key_find(const char *name, size_t n, enum key_place place);

@@ -7,7 +7,7 @@
 void settings_init(struct settings *s)
 {
     for (unsigned id = 0; id < KEY_COUNT; id++) {
-        s->value[id] = key_row((enum key_id)id)->fallback;
+        s->value[id] = key_fallback((enum key_id)id);
         s->origin[id] = (struct origin){ORIGIN_DEFAULT, 0};
     }
 }
