@@ -42,12 +42,20 @@ def launcher_bytes():
         return file.read()
 
 
-def is_static():
-    """True when the launcher under test has no program header of type PT_INTERP (3)."""
+PT_DYNAMIC, PT_INTERP = 2, 3
+
+
+def program_headers():
+    """The types of the program headers of the launcher under test."""
     image = launcher_bytes()
     start, = struct.unpack_from("<Q", image, 32)
     size, count = struct.unpack_from("<HH", image, 54)
-    return all(struct.unpack_from("<I", image, start + i * size)[0] != 3 for i in range(count))
+    return [struct.unpack_from("<I", image, start + i * size)[0] for i in range(count)]
+
+
+def is_static():
+    """True when the launcher under test is loaded without an interpreter."""
+    return PT_INTERP not in program_headers()
 
 
 def need_no_sanitizer():

@@ -8,7 +8,10 @@ import unittest
 
 import support
 import tap
-from exec_support import ExecCase, is_static, launcher_bytes
+from exec_support import PT_DYNAMIC, ExecCase, is_static, launcher_bytes, program_headers
+
+#: What the static launcher may have: it is copied into images, and read page by page at each start.
+LARGEST = 64 * 1024
 
 
 class Install(ExecCase):
@@ -115,6 +118,14 @@ class Install(ExecCase):
         done = self.run_fdfit("--install=")
         self.assertEqual((done.stderr, done.returncode),
                          ("fdfit: --install: the value is empty, but should be a text\n", 125))
+
+
+class Size(unittest.TestCase):
+    def test_a_static_launcher_is_small(self):
+        if not is_static():
+            raise unittest.SkipTest("the launcher under test is not static")
+        self.assertNotIn(PT_DYNAMIC, program_headers(), "nothing is left for a dynamic linker to do")
+        self.assertLessEqual(len(launcher_bytes()), LARGEST)
 
 
 class EmptyRoot(ExecCase):
