@@ -12,7 +12,8 @@ START_TEST(parts_are_put_together)
     text_bytes(&t, ";xyz", 2);
     text_u64(&t, UINT64_MAX);
     text_join(&t, "(", "b", ")", NULL);
-    ck_assert_str_eq(t.at, "a=0;x18446744073709551615(b)");
+    text_number(&t, " pid ", 17);
+    ck_assert_str_eq(t.at, "a=0;x18446744073709551615(b) pid 17");
     ck_assert_uint_eq(t.len, strlen(t.at));
 }
 END_TEST
@@ -100,5 +101,30 @@ START_TEST(durations_are_read_by_people)
 }
 END_TEST
 
-SUITE("text", parts_are_put_together, what_does_not_fit_is_cut_off, one_byte_holds_the_empty_text,
+START_TEST(a_prefix_is_told_from_what_only_resembles_it)
+{
+    ck_assert_str_eq(text_behind("FDFIT_SOFT=1", "FDFIT_"), "SOFT=1");
+    ck_assert_str_eq(text_behind("FDFIT_", "FDFIT_"), "");
+    ck_assert_str_eq(text_behind("any", ""), "any");
+    ck_assert_ptr_null(text_behind("FDFIT", "FDFIT_"));
+    ck_assert_ptr_null(text_behind("XFDFIT_", "FDFIT_"));
+    ck_assert_ptr_null(text_behind("", "a"));
+}
+END_TEST
+
+START_TEST(a_word_is_found_within_its_bytes_alone)
+{
+    static const char bytes[] = {'a', 'a', 'b', '\0', 'a', 'b', 'c'};
+
+    ck_assert_ptr_eq(text_find(bytes, sizeof(bytes), "ab"), bytes + 1);
+    ck_assert_ptr_eq(text_find(bytes, sizeof(bytes), "abc"), bytes + 4);
+    ck_assert_ptr_eq(text_find(bytes, sizeof(bytes), "c"), bytes + 6);
+    ck_assert_ptr_null(text_find(bytes, sizeof(bytes) - 1, "abc"));
+    ck_assert_ptr_null(text_find(bytes, sizeof(bytes), "bc "));
+    ck_assert_ptr_null(text_find(bytes, 0, "a"));
+}
+END_TEST
+
+SUITE("text", a_prefix_is_told_from_what_only_resembles_it, a_word_is_found_within_its_bytes_alone,
+      parts_are_put_together, what_does_not_fit_is_cut_off, one_byte_holds_the_empty_text,
       foreign_bytes_are_escaped, long_foreign_texts_are_shortened, durations_are_read_by_people)
