@@ -1,6 +1,8 @@
 """Count the test cases of meson's logs, name what failed and what was skipped, and close with one line of counts.
 
-    summary.py BUILD...       exits 1 when a case failed, a test ended badly, or a log is missing
+    summary.py BUILD|NAME.tap...       exits 1 when a case failed, a test ended badly, or a log is missing
+
+A file of TAP is what a long run left, one that meson does not start.
 
 Skips are printed with their reasons. With FDFIT_EXPECTED_SKIPS naming a file, a skip whose name is not listed
 there (one a line, '#' comments) counts as a failure.
@@ -58,6 +60,21 @@ def read(folder, counts):
         counts.take_test(folder, entry)
 
 
+def read_tap(path, counts):
+    """A long run that was cut off has no plan at its end: that is a failure, whatever went well before."""
+    name = f"long/{os.path.basename(path)[:-len('.tap')]}"
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError as error:
+        counts.failed.append(f"{path}: {error.strerror}")
+        return
+    seen = sum(counts.take_tap(name, line) for line in lines)
+    plans = [int(line[3:]) for line in lines if re.fullmatch(r"1\.\.\d+", line)]
+    if plans != [seen]:
+        counts.failed.append(f"{name}: {seen} cases, but the plan says {plans or 'nothing: it was cut off'}")
+
+
 def refuse_unexpected(counts):
     path = os.environ.get("FDFIT_EXPECTED_SKIPS")
     if not path:
@@ -71,8 +88,8 @@ def refuse_unexpected(counts):
 
 def main():
     counts = Counts()
-    for folder in sys.argv[1:]:
-        read(folder, counts)
+    for path in sys.argv[1:]:
+        (read_tap if path.endswith(".tap") else read)(path, counts)
     for name, reason in counts.skipped:
         print(f"skipped  {name} ({reason})")
     refuse_unexpected(counts)
