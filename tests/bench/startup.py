@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a prefix costs before a command that does nothing: startup.py [--runs N] [--json] FDFIT STARTUP NOOP
 
-Chooses the prefixes: fdfit in three forms, and of its peers those that are installed (the others are
+Chooses the prefixes: fdfit in four forms, and of its peers those that are installed (the others are
 named). The timing itself is startup.c's. Direct execution is 1; compare ratios, never times of different
 runs or machines.
 """
@@ -48,6 +48,7 @@ def choose(fdfit, policy):
         ("fdfit -q -n 1024 --", [fdfit, "-q", "-n", "1024", "--"]),
         ("fdfit -n 1024", [fdfit, "-n", "1024"]),
         ("fdfit -p POLICY (soft = peak)", [fdfit, "-p", policy]),
+        ("fdfit --init -n 1024", [fdfit, "--init", "-n", "1024", "--"]),
     ]
     absent = []
     for words, package in PEERS:
