@@ -208,6 +208,16 @@ class Stopping(InitCase):
         run.kill(signal.SIGCONT)
         self.wait_states(run, child, "S")
 
+    def test_cont_that_came_before_the_stop_was_mirrored_counts(self):
+        # The launcher is held while its child stops, and finds that stop and the CONT together when it wakes up.
+        run, child = self.start_sleeper()
+        run.kill(signal.SIGSTOP)
+        wait_for(lambda: run_state(run.pid) == "T", "the launcher to be held", init_support.PATIENCE)
+        os.kill(child, signal.SIGSTOP)
+        wait_for(lambda: run_state(child) == "T", "the child to stop", init_support.PATIENCE)
+        run.kill(signal.SIGCONT)
+        self.wait_states(run, child, "S")
+
     def test_parent_sees_the_stop(self):
         run, child = self.start_sleeper()
         run.kill(signal.SIGTSTP)
@@ -252,6 +262,7 @@ class StoppingAsPid1(InitCase):
         run.popen.stdin.flush()
         self.assertEqual(run.out.line(), "made")
         os.kill(child, signal.SIGSTOP)
+        wait_for(lambda: run_state(child) == "T", "the child to stop", init_support.PATIENCE)
         wait_for(lambda: children(run.pid) == [child], "the orphan to be reaped", init_support.PATIENCE)
         self.assertEqual(run_state(child), "T")
 

@@ -82,7 +82,9 @@ START_TEST(a_stop_is_mirrored_and_fg_does_not_continue_twice)
 {
     struct init_state s = below_shell();
 
-    expect(happens(&s, INIT_STOPPED, SIGTSTP), INIT_STOP_SELF, SIGTSTP, 0);
+    expect(happens(&s, INIT_STOPPED, SIGTSTP), 0, 0, 0);
+    expect(happens(&s, INIT_QUIET, 0), INIT_STOP_SELF, SIGTSTP, 0);
+    expect(happens(&s, INIT_QUIET, 0), 0, 0, 0);
     happens(&s, INIT_CONTINUED, 0); /* by fg, which continued the whole group */
     expect(signal_from(&s, SIGCONT, false, true), 0, 0, 0);
     expect(signal_from(&s, SIGCONT, false, true), INIT_FORWARD, SIGCONT, 0);
@@ -94,7 +96,21 @@ START_TEST(a_cont_for_fdfit_alone_goes_to_the_stopped_child)
     struct init_state s = below_shell();
 
     happens(&s, INIT_STOPPED, SIGTSTP);
+    happens(&s, INIT_QUIET, 0);
     expect(signal_from(&s, SIGCONT, false, true), INIT_FORWARD, SIGCONT, 0);
+}
+END_TEST
+
+START_TEST(a_cont_before_the_stop_is_mirrored_takes_its_place)
+{
+    struct init_state s = below_shell();
+
+    happens(&s, INIT_STOPPED, SIGTSTP);
+    expect(signal_from(&s, SIGCONT, false, true), INIT_FORWARD, SIGCONT, 0);
+    expect(happens(&s, INIT_QUIET, 0), 0, 0, 0);
+    happens(&s, INIT_STOPPED, SIGTSTP);
+    happens(&s, INIT_CONTINUED, 0);
+    expect(happens(&s, INIT_QUIET, 0), 0, 0, 0);
 }
 END_TEST
 
@@ -104,8 +120,10 @@ START_TEST(pid_1_and_a_leader_do_not_stop)
 
     one.is_pid1 = true;
     leader.is_leader = true;
-    expect(happens(&one, INIT_STOPPED, SIGTSTP), 0, 0, 0);
-    expect(happens(&leader, INIT_STOPPED, SIGSTOP), 0, 0, 0);
+    happens(&one, INIT_STOPPED, SIGTSTP);
+    happens(&leader, INIT_STOPPED, SIGSTOP);
+    expect(happens(&one, INIT_QUIET, 0), 0, 0, 0);
+    expect(happens(&leader, INIT_QUIET, 0), 0, 0, 0);
 }
 END_TEST
 
@@ -149,7 +167,8 @@ START_TEST(wait_all_ends_the_others_by_term_then_kill_until_none_is_left)
     s.wait_all = true;
     expect(happens(&s, INIT_ENDED, 0), INIT_TERM_REST | INIT_DEADLINE, 0, 10000);
     expect(signal_from(&s, SIGTERM, false, false), 0, 0, 0);
-    expect(happens(&s, INIT_STOPPED, SIGTSTP), 0, 0, 0);
+    happens(&s, INIT_STOPPED, SIGTSTP);
+    expect(happens(&s, INIT_QUIET, 0), 0, 0, 0);
     expect(happens(&s, INIT_TIME, 0), INIT_KILL_REST | INIT_DEADLINE, 0, 100);
     expect(happens(&s, INIT_TIME, 0), INIT_KILL_REST | INIT_DEADLINE, 0, 100);
     expect(happens(&s, INIT_ALONE, 0), INIT_EXIT, 0, 0);
@@ -213,8 +232,8 @@ END_TEST
 SUITE("step", every_signal_is_passed_on, a_rewritten_signal_goes_as_the_other_and_a_dropped_one_not_at_all,
       what_a_terminal_sent_to_the_shared_group_is_not_sent_twice,
       the_cont_of_a_hang_up_reaches_only_a_stopped_child, a_stop_is_mirrored_and_fg_does_not_continue_twice,
-      a_cont_for_fdfit_alone_goes_to_the_stopped_child, pid_1_and_a_leader_do_not_stop,
-      grace_runs_from_the_first_term, grace_runs_from_a_rewritten_term_but_not_from_a_dropped_one,
-      without_wait_all_the_childs_end_is_the_end,
+      a_cont_for_fdfit_alone_goes_to_the_stopped_child, a_cont_before_the_stop_is_mirrored_takes_its_place,
+      pid_1_and_a_leader_do_not_stop, grace_runs_from_the_first_term,
+      grace_runs_from_a_rewritten_term_but_not_from_a_dropped_one, without_wait_all_the_childs_end_is_the_end,
       wait_all_ends_the_others_by_term_then_kill_until_none_is_left, wait_all_uses_the_grace_that_was_set,
       statuses_pass_and_death_by_signal_is_kept_or_counted, the_exit_map_comes_first)

@@ -23,6 +23,7 @@ static bool is_not_for_child(struct init_state *s, const struct init_event *e)
         bool resumed = s->mirrored && e->shared && !s->stopped; /* by `fg`, which wakes the whole group */
 
         s->mirrored = false;
+        s->stop = 0;
         /* When a terminal hangs up the kernel sends its session leader HUP and then CONT, so that a stopped
          * process notices the HUP; for one that runs it means nothing. */
         return resumed || (e->from_kernel && !s->stopped);
@@ -50,16 +51,21 @@ static struct init_actions on_signal(struct init_state *s, const struct init_eve
 /* Job control: a shell sees that its job stopped only if fdfit stops with it. A namespace's PID 1 can't, and
  * the leader of a session has no shell above it (a service of systemd's): who continues its child would not
  * know to continue fdfit as well. */
-static struct init_actions on_stopped(struct init_state *s, const struct init_event *e)
+static void on_stopped(struct init_state *s, const struct init_event *e)
 {
-    struct init_actions a = {.what = 0};
-
     s->stopped = true;
-    if (s->is_pid1 || s->is_leader || s->last)
-        return a;
-    s->mirrored = true;
-    a.what = INIT_STOP_SELF;
-    a.signal = e->signal;
+    if (!s->is_pid1 && !s->is_leader && !s->last)
+        s->stop = e->signal;
+}
+
+/* Who saw the child stop may have sent CONT already. A stop of ours throws a CONT that waits away
+ * (kernel/signal.c, prepare_signal), and nobody would send another one: so what has come is handled first. */
+static struct init_actions on_quiet(struct init_state *s)
+{
+    struct init_actions a = {.what = s->stop ? INIT_STOP_SELF : 0, .signal = s->stop};
+
+    s->mirrored |= s->stop != 0;
+    s->stop = 0;
     return a;
 }
 
@@ -93,8 +99,12 @@ struct init_actions init_step(struct init_state *s, const struct init_event *e)
 
     switch (e->kind) {
     case INIT_SIGNAL: return on_signal(s, e);
-    case INIT_STOPPED: return on_stopped(s, e);
-    case INIT_CONTINUED: s->stopped = false; return none;
+    case INIT_STOPPED: on_stopped(s, e); return none;
+    case INIT_CONTINUED:
+        s->stopped = false;
+        s->stop = 0;
+        return none;
+    case INIT_QUIET: return on_quiet(s);
     case INIT_ENDED: return on_ended(s);
     case INIT_ALONE: return s->last ? leave : none;
     case INIT_TIME: return on_time(s);

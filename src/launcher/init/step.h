@@ -11,7 +11,8 @@ enum init_event_kind {
     INIT_CONTINUED, /* the main child goes on */
     INIT_ENDED,     /* the main child ended and is reaped */
     INIT_ALONE,     /* no child is left */
-    INIT_TIME       /* the deadline that an action set is over */
+    INIT_TIME,      /* the deadline that an action set is over */
+    INIT_QUIET      /* nothing else has come; wanted while s->stop is set */
 };
 
 struct init_event {
@@ -47,6 +48,7 @@ struct init_state {
     struct signal_map rewrite;
     /* begin as zero */
     bool stopped;  /* the main child is */
+    int stop;      /* fdfit is to stop as well, by this signal, unless a CONT has come since; 0: it is not */
     bool mirrored; /* fdfit stopped with it and has not yet handled the CONT that resumed it */
     bool grace_runs;
     bool last;   /* the main child ended, the others are being ended */

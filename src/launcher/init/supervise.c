@@ -166,6 +166,8 @@ static int time_left(const struct supervisor *s, uint64_t now)
 {
     uint64_t due = num_min(s->deadline ? s->deadline : UINT64_MAX, watch_due(&s->watch));
 
+    if (s->state.stop)
+        return 0;
     if (due == UINT64_MAX)
         return -1;
     return due <= now ? 0 : (int)num_min(due - now, INT_MAX);
@@ -205,6 +207,8 @@ static void wait_for_event(struct supervisor *s)
             take_signals(s);
         if (ready[1].revents)
             answer(s, ready[1].revents);
+    } else if (s->state.stop) {
+        handle(s, &(struct init_event){.kind = INIT_QUIET}, NULL);
     }
     now = now_ms();
     if (!s->done && s->deadline && now >= s->deadline) {
