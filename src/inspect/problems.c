@@ -1,0 +1,44 @@
+#include "inspect/problems.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int problems_add(struct problems *list, const char *file, unsigned line, const char *text)
+{
+    struct problem *larger = realloc(list->at, (list->count + 1) * sizeof(*larger));
+    struct problem add = {.line = line};
+
+    if (!larger)
+        return -ENOMEM;
+    list->at = larger;
+    add.file = strdup(file);
+    add.text = strdup(text);
+    if (!add.file || !add.text) {
+        free(add.file);
+        free(add.text);
+        return -ENOMEM;
+    }
+    list->at[list->count++] = add;
+    return 0;
+}
+
+int problems_add_unread(struct problems *list, const char *file, int error)
+{
+    char line[TEXT_LINE];
+    TEXT_ON(text, line);
+
+    text_join(&text, "can't be read: ", err_text(-error), NULL);
+    return problems_add(list, file, 0, text.at);
+}
+
+void problems_deinit(struct problems *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->at[i].file);
+        free(list->at[i].text);
+    }
+    free(list->at);
+    *list = (struct problems){0};
+}
