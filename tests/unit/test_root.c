@@ -1,67 +1,7 @@
-#include "suite.h"
+#include "fixture.h"
 
 #include "base/err.h"
 #include "inspect/assignment.h"
-#include "inspect/root.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* A root of its own for each case, in the folder that the case runs in. */
-struct fixture {
-    char path[64];
-    struct root root;
-};
-
-static void put(const struct fixture *f, const char *name, const char *bytes, size_t n)
-{
-    char path[128];
-    int fd;
-
-    snprintf(path, sizeof(path), "%s%s", f->path, name);
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
-    close(fd);
-}
-
-static void make_folder(const struct fixture *f, const char *name)
-{
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s%s", f->path, name);
-    ck_assert_int_eq(mkdir(path, 0755), 0);
-}
-
-static void link_to(const struct fixture *f, const char *target, const char *name)
-{
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s%s", f->path, name);
-    ck_assert_int_eq(symlink(target, path), 0);
-}
-
-static void setup(struct fixture *f)
-{
-    char reason[TEXT_LINE];
-    TEXT_UNTOUCHED(why, reason);
-
-    strcpy(f->path, "/tmp/fdfit-root-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(f->path));
-    ck_assert_int_eq(root_open(f->path, &f->root, &why), 0);
-    ck_assert_str_eq(reason, UNTOUCHED);
-}
-
-static void teardown(struct fixture *f)
-{
-    char command[128];
-
-    root_close(&f->root);
-    snprintf(command, sizeof(command), "rm -rf -- '%s'", f->path);
-    ck_assert_int_eq(system(command), 0);
-}
 
 static void assert_reads(const struct fixture *f, const char *path, const char *wanted)
 {
