@@ -10,94 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One word of a command line, as systemd.service(5) ("Command lines") has it: quotes, and a backslash that
- * takes the next character as it is. Steps *at behind it. Returns 0, 1 (no more) or -ENOMEM. */
-static int next_word(const char **at, char **ret)
+const char *engine_file(const struct engine_read *e, const char *const *names, const char *fallback)
 {
-    static const char blanks[] = " \t\n\r";
-    const char *s = *at + strspn(*at, blanks);
-    char *word, quote = '\0';
-    size_t n = 0;
+    const char *file = fallback;
 
-    if (!*s)
-        return 1;
-    word = malloc(strlen(s) + 1);
-    if (!word)
-        return -ENOMEM;
-    for (; *s && (quote || !strchr(blanks, *s)); s++) {
-        if (quote ? *s == quote : *s == '"' || *s == '\'')
-            quote = quote ? '\0' : *s;
-        else
-            word[n++] = *s == '\\' && s[1] ? *++s : *s;
-    }
-    word[n] = '\0';
-    *at = s;
-    *ret = word;
-    return 0;
-}
-
-/* Whether a word is the option: 0: no; 1: its value is the next word; 2: it stands behind "=", at *ret_value.
- */
-static int is_option(const char *word, const char *const *names, const char **ret_value)
-{
-    for (; *names; names++) {
-        const char *behind = text_behind(word, *names);
-
-        if (behind && !*behind)
-            return 1;
-        if (behind && *behind == '=') {
-            *ret_value = behind + 1;
-            return 2;
-        }
-    }
-    return 0;
-}
-
-int engine_option(const struct engine_command *command, const char *const *names, size_t nth, char **ret)
-{
-    const char *at = command && command->exec ? command->exec : "", *value;
-    char *word = NULL;
-    int r, kind;
-
-    for (;;) {
-        r = next_word(&at, &word);
-        if (r != 0)
-            return r;
-        kind = is_option(word, names, &value);
-        if (kind == 2 && nth == 0)
-            memmove(word, value, strlen(value) + 1);
-        if (kind == 1) {
-            free(word);
-            r = next_word(&at, &word);
-            if (r != 0)
-                return r;
-        }
-        if (kind > 0 && nth-- == 0) {
-            *ret = word;
-            return 0;
-        }
-        free(word);
-    }
-}
-
-int engine_file(const struct engine_command *command, const char *const *names, const char *fallback,
-                char **ret)
-{
-    char *file = strdup(fallback), *found;
-    int r = file ? 0 : -ENOMEM;
-
-    for (size_t nth = 0; r == 0; nth++) {
-        r = engine_option(command, names, nth, &found);
-        if (r == 0) {
-            free(file);
-            file = found;
-        }
-    }
-    if (r < 0)
-        free(file);
-    else
-        *ret = file;
-    return r < 0 ? r : 0;
+    for (size_t nth = 0; engine_words_option(e->words, names, nth, &file); nth++)
+        ;
+    return file;
 }
 
 int engine_add(const struct engine_read *e, const char *file, unsigned line, const char *text,
@@ -202,14 +121,8 @@ static int read_k3s(const struct engine_read *e)
 static int read_containerd(const struct engine_read *e)
 {
     static const char *const options[] = {"--config", "-config", "-c", NULL};
-    char *config;
-    int r = engine_file(e->command, options, "/etc/containerd/config.toml", &config);
 
-    if (r < 0)
-        return r;
-    r = engine_containerd(e, config);
-    free(config);
-    return r;
+    return engine_containerd(e, engine_file(e, options, "/etc/containerd/config.toml"));
 }
 
 static int read_kind(const struct engine_read *e, enum engine_kind kind, const char *home)
@@ -224,31 +137,56 @@ static int read_kind(const struct engine_read *e, enum engine_kind kind, const c
     return 0;
 }
 
+/* The files of variables that the units of Debian, Fedora and Amazon Linux name. */
+static const char *const *environment_of(enum engine_kind kind)
+{
+    static const char *const docker[] = {"/etc/default/docker", "/etc/sysconfig/docker", NULL};
+    static const char *const crio[] = {"/etc/default/crio", "/etc/sysconfig/crio", NULL};
+    static const char *const none[] = {NULL};
+
+    return kind == ENGINE_DOCKER ? docker : kind == ENGINE_CRIO ? crio : none;
+}
+
 /* What the engine sets takes the place of what the caller has so far; an engine that sets nothing leaves it.
  */
-static int read_engine(struct engine_read e, enum engine_kind kind, const char *home)
+static int append(struct assignments *ret, const struct assignments *own)
 {
-    struct assignments *ret = e.ret, own = {0};
-    int r;
+    int r = 0;
 
-    e.ret = &own;
-    r = read_kind(&e, kind, home);
-    if (assignments_last(&own))
+    if (assignments_last(own))
         assignments_override(ret);
-    for (size_t i = 0; i < own.count && r == 0; i++)
-        r = assignments_add(ret, &own.at[i]);
-    assignments_deinit(&own);
+    for (size_t i = 0; i < own->count && r == 0; i++)
+        r = assignments_add(ret, &own->at[i]);
     return r;
 }
 
 int engine_read_limits(const struct root *root, enum engine_kind kind, const struct engine_command *command,
                        struct assignments *ret, struct problems *problems)
 {
-    return read_engine((struct engine_read){root, command, ret, problems}, kind, NULL);
+    struct assignments own = {0};
+    struct engine_words words;
+    struct engine_read e = {root, &words, &own, problems};
+    int r = engine_words_read(root, command, environment_of(kind), &words, problems);
+
+    if (r == 0)
+        r = read_kind(&e, kind, NULL);
+    if (r == 0)
+        r = append(ret, &own);
+    engine_words_deinit(&words);
+    assignments_deinit(&own);
+    return r;
 }
 
 int engine_read_user_podman(const struct root *root, const char *home, struct assignments *ret,
                             struct problems *problems)
 {
-    return read_engine((struct engine_read){root, NULL, ret, problems}, ENGINE_PODMAN, home);
+    static const struct engine_words none;
+    struct assignments own = {0};
+    struct engine_read e = {root, &none, &own, problems};
+    int r = read_kind(&e, ENGINE_PODMAN, home);
+
+    if (r == 0)
+        r = append(ret, &own);
+    assignments_deinit(&own);
+    return r;
 }

@@ -18,10 +18,12 @@ enum engine_kind {
     ENGINE_PODMAN      /* containers.conf, containers.conf.d: default_ulimits */
 };
 
-/** How an engine is started, from its unit. Its options may name another file, or the limit itself. */
+/** How an engine is started, from its unit. Its options may name another file, or the limit itself. A
+ * variable is looked up in the file that the packages' units name (/etc/default/docker,
+ * /etc/sysconfig/docker, the same of crio); what Environment= of the unit sets is not known here. */
 struct engine_command {
     const char *exec; /* as in ExecStart=; NULL: not known, and its options are left out */
-    const char *file; /* where it stands, below the root */
+    const char *file; /* where it stands, below the root; not NULL beside exec */
     unsigned line;    /* 0: not known */
 };
 

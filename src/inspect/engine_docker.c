@@ -102,23 +102,19 @@ static unsigned line_of_key(const struct json_file *file)
 
 static int take_flags(const struct engine_read *e)
 {
-    char *value;
+    const struct engine_word *word;
+    const char *value;
     int r = 0;
 
-    for (size_t nth = 0; r == 0; nth++) {
-        r = engine_option(e->command, flag, nth, &value);
-        if (r != 0)
-            break;
-        r = engine_add_ulimit(e, "dockerd", e->command->file, e->command->line, value);
-        free(value);
-    }
-    return r < 0 ? r : 0;
+    for (size_t nth = 0; r == 0 && (word = engine_words_option(e->words, flag, nth, &value)); nth++)
+        r = engine_add_ulimit(e, "dockerd", word->file, word->line, value);
+    return r;
 }
 
 /* What was appended can't come into force: the daemon that is started next ends at once. */
-static int take_conflict(const struct engine_read *e, size_t first, const char *path, unsigned line)
+static int take_conflict(const struct engine_read *e, const char *path, unsigned line)
 {
-    for (size_t i = first; i < e->ret->count; i++) {
+    for (size_t i = 0; i < e->ret->count; i++) {
         struct assignment *a = &e->ret->at[i];
 
         if (a->state == ASSIGNMENT_BAD)
@@ -129,43 +125,34 @@ static int take_conflict(const struct engine_read *e, size_t first, const char *
             return -ENOMEM;
     }
     return problems_add(e->problems, path, line,
-                        "default-ulimits stands beside --default-ulimit in the unit: dockerd does not start "
+                        "default-ulimits stands beside the option --default-ulimit: dockerd does not start "
                         "with both; take one away");
 }
 
 static int take_both(const struct engine_read *e, const struct json_file *file, const char *path)
 {
-    size_t first = e->ret->count;
     unsigned line = line_of_key(file);
-    char *value;
+    const char *value;
     int r = take_file(e, file, path);
 
     if (r == 0)
         r = take_flags(e);
-    if (r < 0 || line == 0)
+    if (r < 0 || line == 0 || !engine_words_option(e->words, flag, 0, &value))
         return r;
-    r = engine_option(e->command, flag, 0, &value);
-    if (r != 0)
-        return r < 0 ? r : 0;
-    free(value);
-    return take_conflict(e, first, path, line);
+    return take_conflict(e, path, line);
 }
 
 int engine_docker(const struct engine_read *e)
 {
     static const char *const options[] = {"--config-file", NULL};
+    const char *path = engine_file(e, options, "/etc/docker/daemon.json");
     struct json_file file = {0};
-    char *path;
-    int r = engine_file(e->command, options, "/etc/docker/daemon.json", &path);
+    int r = json_file_read(e->root, path, &file, e->problems);
 
-    if (r < 0)
-        return r;
-    r = json_file_read(e->root, path, &file, e->problems);
     if (r < 0 && r != -EBADMSG && r != -ENOENT && r != -ENOTDIR && r != -ENOMEM)
         r = problems_add_unread(e->problems, path, r);
     if (r != -ENOMEM)
         r = take_both(e, &file, path);
     json_file_deinit(&file);
-    free(path);
     return r;
 }

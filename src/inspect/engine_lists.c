@@ -60,12 +60,31 @@ static int take_file(const struct engine_read *e, const char *path, void *data)
 }
 
 /* Each flag may hold several, with commas between them. */
-static int take_flag(const struct engine_read *e, const char *engine, char *value)
+static int take_flag(const struct engine_read *e, const struct engine_word *word, const char *value)
 {
+    char *copy = strdup(value), *rest;
+    int r = copy ? 0 : -ENOMEM;
+
+    if (r == 0)
+        for (char *one = strtok_r(copy, ",", &rest); one && r == 0; one = strtok_r(NULL, ",", &rest))
+            r = engine_add_ulimit(e, "crio", word->file, word->line, one);
+    free(copy);
+    return r;
+}
+
+/* The flag takes the place of the files' lists. */
+static int take_flags(const struct engine_read *e)
+{
+    static const char *const flags[] = {"--default-ulimits", NULL};
+    const struct engine_word *word;
+    const char *value;
     int r = 0;
 
-    for (char *one = strtok_r(value, ",", &value); one && r == 0; one = strtok_r(NULL, ",", &value))
-        r = engine_add_ulimit(e, engine, e->command->file, e->command->line, one);
+    for (size_t nth = 0; r == 0 && (word = engine_words_option(e->words, flags, nth, &value)); nth++) {
+        if (nth == 0)
+            assignments_override(e->ret);
+        r = take_flag(e, word, value);
+    }
     return r;
 }
 
@@ -74,29 +93,12 @@ int engine_crio(const struct engine_read *e)
     static const char *const keys[] = {"crio", "runtime", "default_ulimits", NULL};
     static const char *const file_options[] = {"--config", "-c", NULL};
     static const char *const folder_options[] = {"--config-dir", "-d", NULL};
-    static const char *const flags[] = {"--default-ulimits", NULL};
     struct list list = {"crio", keys};
-    char *file = NULL, *folder = NULL, *value;
-    int r = engine_file(e->command, file_options, "/etc/crio/crio.conf", &file);
+    int r = take_file(e, engine_file(e, file_options, "/etc/crio/crio.conf"), &list);
 
     if (r == 0)
-        r = engine_file(e->command, folder_options, "/etc/crio/crio.conf.d", &folder);
-    if (r == 0)
-        r = take_file(e, file, &list);
-    if (r == 0)
-        r = engine_each(e, folder, "", take_file, &list);
-    for (size_t nth = 0; r == 0; nth++) {
-        r = engine_option(e->command, flags, nth, &value);
-        if (r != 0)
-            break;
-        if (nth == 0)
-            assignments_override(e->ret);
-        r = take_flag(e, "crio", value);
-        free(value);
-    }
-    free(file);
-    free(folder);
-    return r < 0 ? r : 0;
+        r = engine_each(e, engine_file(e, folder_options, "/etc/crio/crio.conf.d"), "", take_file, &list);
+    return r < 0 ? r : take_flags(e);
 }
 
 /* A file, and the folder of drop-ins beside it. */

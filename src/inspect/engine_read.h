@@ -3,11 +3,12 @@
 #define FDFIT_INSPECT_ENGINE_READ_H
 
 #include "inspect/engine.h"
+#include "inspect/engine_words.h"
 #include "inspect/toml.h"
 
 struct engine_read {
     const struct root *root;
-    const struct engine_command *command; /* or NULL */
+    const struct engine_words *words; /* of its command line */
     struct assignments *ret;
     struct problems *problems;
 };
@@ -17,13 +18,8 @@ int engine_containerd(const struct engine_read *e, const char *config);
 int engine_crio(const struct engine_read *e);
 int engine_podman(const struct engine_read *e, const char *home);
 
-/** The value of the nth of an option of the command, named by one of `names` (which ends with NULL): the next
- *  word, or what stands behind "=". *ret is the caller's. Returns 0, 1 (there is no nth) or -ENOMEM. */
-int engine_option(const struct engine_command *command, const char *const *names, size_t nth, char **ret);
-
-/** The file that the last of an option names, else `fallback`. *ret is the caller's. Returns 0 or -ENOMEM. */
-int engine_file(const struct engine_command *command, const char *const *names, const char *fallback,
-                char **ret);
+/** The value of the last of an option, else `fallback`. */
+const char *engine_file(const struct engine_read *e, const char *const *names, const char *fallback);
 
 /** Append one "nofile=SOFT:HARD"; what is set before is then overridden. Another resource is left out; one
  * that is bad is appended as such, and a problem says that `engine` refuses it. Returns 0 or -ENOMEM. */

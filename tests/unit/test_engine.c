@@ -79,6 +79,17 @@ static void assert_problem(const struct fixture *f, enum engine_kind kind, const
     free_result(&result);
 }
 
+/* A limit, and one problem of a file. */
+static void assert_problem_beside(const struct fixture *f, const char *exec, const char *file)
+{
+    struct result result = read_with(f, ENGINE_CRIO, exec);
+
+    ck_assert_ptr_nonnull(assignments_last(&result.list));
+    ck_assert_uint_eq(result.problems.count, 1);
+    ck_assert_str_eq(result.problems.at[0].file, file);
+    free_result(&result);
+}
+
 START_TEST(no_configuration_sets_nothing)
 {
     struct fixture f;
@@ -145,6 +156,31 @@ START_TEST(docker_flags)
              "{\"default-ulimits\": {\"nofile\": {\"Name\": \"nofile\", \"Soft\": 1, \"Hard\": 2}}}");
     assert_gives(&f, ENGINE_DOCKER, "dockerd --config-file=/x --config-file /srv/d.json", "/srv/d.json", 1, 1,
                  2);
+    teardown(&f);
+}
+END_TEST
+
+START_TEST(variables_of_the_command)
+{
+    static const char unit[] = "/usr/lib/systemd/system/engine.service", file[] = "/etc/sysconfig/docker";
+    struct fixture f;
+
+    setup(&f);
+    put_text(&f, "/etc/default/docker", "DOCKER_OPTS='--default-ulimit nofile=1:2'\n");
+    assert_gives(&f, ENGINE_DOCKER, "dockerd $DOCKER_OPTS -H fd://", "/etc/default/docker", 1, 1, 2);
+    assert_none(&f, ENGINE_DOCKER, "dockerd $DOCKER_OPT");
+    assert_none(&f, ENGINE_DOCKER, "dockerd ${DOCKER_OPTS} $ ${ $1.2");
+    put_text(&f, file,
+             "# OPTIONS=\"--default-ulimit nofile=9:9\"\nDAEMON_MAXFILES=1048576\n\n OPTIONS=\"-D \\\n"
+             "--default-ulimit nofile=32768:65536\"\nX=1\nDOCKER_OPTS=\nLIMIT=nofile=7:8");
+    assert_gives(&f, ENGINE_DOCKER, "dockerd $OPTIONS $DOCKER_OPTS", file, 4, 32768, 65536);
+    assert_gives(&f, ENGINE_DOCKER, "dockerd --default-ulimit ${LIMIT}", file, 8, 7, 8);
+    assert_gives(&f, ENGINE_DOCKER, "dockerd $OPTIONS --default-ulimit nofile=3:4", unit, 9, 3, 4);
+    assert_none(&f, ENGINE_CRIO, "crio $OPTIONS");
+    put_text(&f, "/etc/sysconfig/crio", "CRIO_RUNTIME_OPTIONS=--default-ulimits=nofile=5:6\n");
+    assert_gives(&f, ENGINE_CRIO, "crio $CRIO_RUNTIME_OPTIONS", "/etc/sysconfig/crio", 1, 5, 6);
+    make_folder(&f, "/etc/default/crio");
+    assert_problem_beside(&f, "crio $CRIO_RUNTIME_OPTIONS", "/etc/default/crio");
     teardown(&f);
 }
 END_TEST
@@ -365,7 +401,7 @@ START_TEST(what_the_caller_has_is_overridden_by_a_limit_alone)
 }
 END_TEST
 
-SUITE("engine", no_configuration_sets_nothing, docker_default_ulimits, docker_flags,
+SUITE("engine", no_configuration_sets_nothing, docker_default_ulimits, docker_flags, variables_of_the_command,
       docker_refuses_flag_and_file, containerd_of_each_version, containerd_lists_the_other_runtimes,
       containerd_imports, containerd_base_spec_that_cannot_be_read, crio_files_and_flags, podman_files,
       what_the_caller_has_is_overridden_by_a_limit_alone)
