@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #define MAX_PROBLEMS 20
+#define DEBIANS_SOFT 1024
 
 enum { DOMAIN, TYPE, ITEM, VALUE, FIELDS };
 
@@ -66,6 +67,12 @@ static bool in_group(const struct limits_user *user, const char *name, uint64_t 
     return false;
 }
 
+/* Root on Debian, whom a line has to name. */
+static bool is_apart(const struct limits_user *user)
+{
+    return user->debian && user->uid == 0;
+}
+
 static enum rank rank_of_group(const struct limits_user *user, const char *name, enum range range,
                                uint64_t min, uint64_t max)
 {
@@ -79,7 +86,7 @@ static enum rank rank_of_group(const struct limits_user *user, const char *name,
     case RANGE_FROM: means = user->gid >= min; break;
     case RANGE_BAD: break;
     }
-    return means && !user->apart ? RANK_GROUP : RANK_NONE;
+    return means && !is_apart(user) ? RANK_GROUP : RANK_NONE;
 }
 
 /* Whom a line means; RANK_NONE: somebody else. */
@@ -91,7 +98,7 @@ static enum rank rank_of(const struct limits_user *user, const char *domain, enu
     if (*domain == '@')
         return rank_of_group(user, domain + 1, range, min, max);
     switch (range) {
-    case RANGE_NONE: return strcmp(domain, "*") == 0 && !user->apart ? RANK_EVERYBODY : RANK_NONE;
+    case RANGE_NONE: return strcmp(domain, "*") == 0 && !is_apart(user) ? RANK_EVERYBODY : RANK_NONE;
     case RANGE_ONE: return user->uid == max ? RANK_USER : RANK_NONE;
     case RANGE_BETWEEN: return user->uid >= min && user->uid <= max ? RANK_USER : RANK_NONE;
     case RANGE_FROM: return user->uid >= min ? RANK_USER : RANK_NONE;
@@ -297,4 +304,24 @@ void limits_conf_deinit(struct limits_conf *conf)
     assignments_deinit(&conf->soft);
     assignments_deinit(&conf->hard);
     *conf = (struct limits_conf){0};
+}
+
+struct nofile limits_conf_result(const struct limits_conf *conf, const struct limits_user *user,
+                                 const struct nofile *inherited, const struct nofile *pid1, uint64_t nr_open)
+{
+    const struct assignment *soft = assignments_last(&conf->soft), *hard = assignments_last(&conf->hard);
+    struct nofile limit = *inherited;
+
+    if (user->debian)
+        limit.soft = num_min(DEBIANS_SOFT, limit.hard);
+    if (conf->exempt)
+        return limit;
+    if (user->debian)
+        limit = (struct nofile){DEBIANS_SOFT, pid1->hard};
+    if (soft)
+        limit.soft = soft->limit.soft == UINT64_MAX ? nr_open : soft->limit.soft;
+    if (hard)
+        limit.hard = hard->limit.hard == UINT64_MAX ? nr_open : hard->limit.hard;
+    limit.soft = num_min(limit.soft, limit.hard);
+    return limit;
 }

@@ -27,7 +27,7 @@ struct limits_user {
     gid_t gid;
     struct limits_group *groups; /* all that the user is in, the first one too */
     size_t group_count;
-    bool apart; /* root on Debian and its kin, whom a line has to name: no group's and no wildcard's counts */
+    bool debian; /* the node is Debian or like it, whose pam_limits differs: see below */
 };
 
 /** What the lines set for one user. In each list the last one in force counts, its value as both soft and
@@ -54,5 +54,11 @@ int limits_conf_take(const char *bytes, size_t n, const char *file, const struct
 int limits_conf_read(const struct root *root, const struct limits_user *user, struct limits_conf *ret,
                      struct problems *problems);
 void limits_conf_deinit(struct limits_conf *conf);
+
+/** The limit of a session: of what the login program had itself (`inherited`), what PID 1 has, fs.nr_open for
+ *  unlimited. Where hard is then above what the login program may set, pam_limits fails, and the session, if
+ * there is one, has what it was before. Pure. */
+struct nofile limits_conf_result(const struct limits_conf *conf, const struct limits_user *user,
+                                 const struct nofile *inherited, const struct nofile *pid1, uint64_t nr_open);
 
 #endif

@@ -119,7 +119,6 @@ static bool names_debian(const char *line)
     return false;
 }
 
-/* Debian's limits.conf(5): "group and wildcard limits are not applied to the root user". */
 static int is_like_debian(const struct root *root, bool *ret)
 {
     char *bytes, *at;
@@ -143,8 +142,8 @@ int limits_user_read(const struct root *root, const char *name, uid_t uid, struc
 
     if (r == 0)
         r = find_groups(root, &user);
-    if (r == 0 && user.uid == 0)
-        r = is_like_debian(root, &user.apart);
+    if (r == 0)
+        r = is_like_debian(root, &user.debian);
     if (r == 0)
         *ret = user;
     else

@@ -177,8 +177,40 @@ START_TEST(root_on_debian)
 
     assert_takes("* soft nofile 1\n@root soft nofile 2\n", &root, 0, 0, 0, 0);
     assert_takes("* soft nofile 1\nroot soft nofile 3\n", &root, 2, 3, 0, 0);
-    root.apart = false;
+    root.debian = false;
     assert_takes("@root soft nofile 2\n* soft nofile 1\n", &root, 1, 2, 0, 0);
+}
+END_TEST
+
+START_TEST(what_a_session_gets)
+{
+    static const struct nofile inherited = {500, 2000}, pid1 = {65536, 4000};
+    struct limits_user debians = anna;
+    static const struct {
+        const char *text;
+        struct nofile plain, debian;
+    } cases[] = {
+        {"", {500, 2000}, {1024, 4000}},
+        {"anna -\nanna - nofile 7\n", {500, 2000}, {1024, 2000}},
+        {"* soft nofile 7\n", {7, 2000}, {7, 4000}},
+        {"* hard nofile 7\n", {7, 7}, {7, 7}},
+        {"* hard nofile unlimited\n", {500, 9999}, {1024, 9999}},
+        {"* - nofile unlimited\n", {9999, 9999}, {9999, 9999}},
+        {"* soft nofile 9\n* hard nofile 8\n", {8, 8}, {8, 8}},
+    };
+
+    debians.debian = true;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct limits_conf conf = take(cases[i].text, &anna, 0);
+        struct nofile plain = limits_conf_result(&conf, &anna, &inherited, &pid1, 9999),
+                      debian = limits_conf_result(&conf, &debians, &inherited, &pid1, 9999);
+
+        ck_assert_uint_eq(plain.soft, cases[i].plain.soft);
+        ck_assert_uint_eq(plain.hard, cases[i].plain.hard);
+        ck_assert_uint_eq(debian.soft, cases[i].debian.soft);
+        ck_assert_uint_eq(debian.hard, cases[i].debian.hard);
+        limits_conf_deinit(&conf);
+    }
 }
 END_TEST
 
@@ -212,7 +244,7 @@ START_TEST(what_is_like_debian)
 {
     static const struct {
         const char *text;
-        bool apart;
+        bool debian;
     } cases[] = {
         {"NAME=x\nID=debian\n", true},
         {"ID=ubuntu\nID_LIKE=\"ubuntu debian\"\n", true},
@@ -227,7 +259,7 @@ START_TEST(what_is_like_debian)
     for (size_t i = 0; i < COUNT(cases); i++) {
         put_text(&f, "/etc/os-release", cases[i].text);
         ck_assert_int_eq(limits_user_read(&f.root, "root", 0, &user), 0);
-        ck_assert_int_eq(user.apart, cases[i].apart);
+        ck_assert_int_eq(user.debian, cases[i].debian);
         limits_user_deinit(&user);
     }
     teardown(&f);
@@ -268,4 +300,4 @@ END_TEST
 
 SUITE("limits_conf", types_and_values, domains, the_more_exact_line_counts_and_of_equal_ones_the_last,
       a_line_that_exempts, what_pam_limits_skips_is_a_problem, problems_are_bounded, root_on_debian,
-      users_and_their_groups, what_is_like_debian, files_in_their_order)
+      what_a_session_gets, users_and_their_groups, what_is_like_debian, files_in_their_order)
