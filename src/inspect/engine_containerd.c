@@ -112,7 +112,7 @@ static int import_one(struct config *c, const char *by, unsigned line, char *pat
     struct import import = {c, slash ? slash + 1 : "", by, line};
     int r;
 
-    if (!path || !strchr(path, '*'))
+    if (!slash || !strchr(path, '*'))
         return add_file(c, path, by, line);
     *slash = '\0';
     if (strchr(path, '*'))

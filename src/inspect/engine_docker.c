@@ -3,12 +3,15 @@
 #include "inspect/engine_read.h"
 
 #include "base/err.h"
-#include "inspect/json_file.h"
 #include "inspect/ulimit.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* There are 16 resources. Each entry is looked for from the beginning of the file, so their number is
+ * bounded. */
+#define MAX_ENTRIES 64
 
 static const char *const flag[] = {"--default-ulimit", NULL};
 
@@ -82,6 +85,9 @@ static int take_file(const struct engine_read *e, const struct json_file *file, 
     if (!json_is_object(ulimits))
         return problems_add(e->problems, path, place.line,
                             "default-ulimits is no object: dockerd does not start with it");
+    if (json_object_size(ulimits) > MAX_ENTRIES)
+        return problems_add(e->problems, path, place.line,
+                            "default-ulimits has more than 64 entries, and is left out");
     json_object_foreach(ulimits, entry, object)
     {
         if (r == 0)
@@ -129,7 +135,7 @@ static int take_conflict(const struct engine_read *e, const char *path, unsigned
                         "with both; take one away");
 }
 
-static int take_both(const struct engine_read *e, const struct json_file *file, const char *path)
+int engine_docker_take(const struct engine_read *e, const struct json_file *file, const char *path)
 {
     unsigned line = line_of_key(file);
     const char *value;
@@ -152,7 +158,7 @@ int engine_docker(const struct engine_read *e)
     if (r < 0 && r != -EBADMSG && r != -ENOENT && r != -ENOTDIR && r != -ENOMEM)
         r = problems_add_unread(e->problems, path, r);
     if (r != -ENOMEM)
-        r = take_both(e, &file, path);
+        r = engine_docker_take(e, &file, path);
     json_file_deinit(&file);
     return r;
 }

@@ -4,6 +4,7 @@
 
 #include "inspect/engine.h"
 #include "inspect/engine_words.h"
+#include "inspect/json_file.h"
 #include "inspect/toml.h"
 
 struct engine_read {
@@ -14,6 +15,10 @@ struct engine_read {
 };
 
 int engine_docker(const struct engine_read *e);
+
+/** What dockerd takes from a daemon.json that was read (under the name `path`) and its own options. Pure. */
+int engine_docker_take(const struct engine_read *e, const struct json_file *file, const char *path);
+
 int engine_containerd(const struct engine_read *e, const char *config);
 int engine_crio(const struct engine_read *e);
 int engine_podman(const struct engine_read *e, const char *home);

@@ -2,6 +2,7 @@
  * line of printable reason says so, or each value of the first levels is found again where the scan says that
  * it stands; and the limits of an OCI configuration are taken from it without fault. */
 #include "base/err.h"
+#include "inspect/engine_read.h"
 #include "inspect/json_file.h"
 #include "inspect/oci.h"
 
@@ -65,10 +66,30 @@ static void check_below(const struct json_file *file, struct json_step *steps, s
     }
 }
 
+static void check_limits(const struct assignments *limits)
+{
+    for (size_t i = 0; i < limits->count; i++)
+        require(limits->at[i].line >= 1 &&
+                (limits->at[i].state == ASSIGNMENT_BAD) == !!limits->at[i].problem);
+}
+
+static void take_limits(const struct json_file *file, struct problems *problems)
+{
+    static const struct engine_words none;
+    struct assignments limits = {0};
+    struct engine_read e = {.words = &none, .ret = &limits, .problems = problems};
+
+    require(oci_take_limits(file, "fuzz.json", &limits, problems) == 0);
+    check_limits(&limits);
+    assignments_deinit(&limits);
+    require(engine_docker_take(&e, file, "fuzz.json") == 0);
+    check_limits(&limits);
+    assignments_deinit(&limits);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct json_step steps[DEPTH];
-    struct assignments limits = {0};
     struct problems problems = {0};
     struct json_file file;
     size_t left = VALUES;
@@ -83,14 +104,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     } else {
         if (file.json)
             check_below(&file, steps, 0, file.json, &left);
-        require(oci_take_limits(&file, "fuzz.json", &limits, &problems) == 0);
-        for (size_t i = 0; i < limits.count; i++)
-            require(limits.at[i].line >= 1 &&
-                    (limits.at[i].state == ASSIGNMENT_BAD) == !!limits.at[i].problem);
+        take_limits(&file, &problems);
         json_file_deinit(&file);
     }
     check_problems(&problems);
-    assignments_deinit(&limits);
     problems_deinit(&problems);
     return 0;
 }

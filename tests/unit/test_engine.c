@@ -140,6 +140,21 @@ START_TEST(docker_default_ulimits)
 }
 END_TEST
 
+START_TEST(docker_entries_are_bounded)
+{
+    char text[4096] = "{\"default-ulimits\": {";
+    struct fixture f;
+
+    setup(&f);
+    for (int i = 0; i < 65; i++)
+        sprintf(text + strlen(text), "%s\"%d\": {\"Name\": \"nofile\"}", i ? "," : "", i);
+    strcat(text, "}}");
+    put_text(&f, "/etc/docker/daemon.json", text);
+    assert_problem(&f, ENGINE_DOCKER, NULL, "/etc/docker/daemon.json", 1, "more than 64");
+    teardown(&f);
+}
+END_TEST
+
 START_TEST(docker_flags)
 {
     static const char unit[] = "/usr/lib/systemd/system/engine.service";
@@ -401,7 +416,7 @@ START_TEST(what_the_caller_has_is_overridden_by_a_limit_alone)
 }
 END_TEST
 
-SUITE("engine", no_configuration_sets_nothing, docker_default_ulimits, docker_flags, variables_of_the_command,
-      docker_refuses_flag_and_file, containerd_of_each_version, containerd_lists_the_other_runtimes,
-      containerd_imports, containerd_base_spec_that_cannot_be_read, crio_files_and_flags, podman_files,
-      what_the_caller_has_is_overridden_by_a_limit_alone)
+SUITE("engine", no_configuration_sets_nothing, docker_default_ulimits, docker_entries_are_bounded,
+      docker_flags, variables_of_the_command, docker_refuses_flag_and_file, containerd_of_each_version,
+      containerd_lists_the_other_runtimes, containerd_imports, containerd_base_spec_that_cannot_be_read,
+      crio_files_and_flags, podman_files, what_the_caller_has_is_overridden_by_a_limit_alone)
