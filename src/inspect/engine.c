@@ -50,10 +50,10 @@ int engine_toml(const struct engine_read *e, const char *path, struct toml_node 
 {
     int r = toml_read(e->root, path, ret, e->problems);
 
-    if (r == 0 || r == -ENOMEM)
-        return r;
+    if (r == 0)
+        return 0;
     *ret = NULL;
-    return r == -ENOENT || r == -ENOTDIR ? 0 : problems_add_unread(e->problems, path, r);
+    return problems_add_unless_missing(e->problems, path, r);
 }
 
 char *engine_join(const char *folder, const char *name)
@@ -95,10 +95,8 @@ int engine_each(const struct engine_read *e, const char *folder, const char *suf
     size_t count;
     int r = root_names(e->root, folder, &names, &count);
 
-    if (r == -ENOENT || r == -ENOTDIR)
-        return 0;
     if (r < 0)
-        return r == -ENOMEM ? r : problems_add_unread(e->problems, folder, r);
+        return problems_add_unless_missing(e->problems, folder, r);
     for (size_t i = 0; i < count && r == 0; i++) {
         size_t n = strlen(names[i]), end = strlen(suffix);
 
@@ -147,8 +145,7 @@ static const char *const *environment_of(enum engine_kind kind)
     return kind == ENGINE_DOCKER ? docker : kind == ENGINE_CRIO ? crio : none;
 }
 
-/* What the engine sets takes the place of what the caller has so far; an engine that sets nothing leaves it.
- */
+/* What the engine sets takes the place of what the caller has so far. One that sets nothing leaves it. */
 static int append(struct assignments *ret, const struct assignments *own)
 {
     int r = 0;

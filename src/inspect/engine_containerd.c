@@ -44,18 +44,6 @@ static void deinit(struct config *c)
     free(c->default_runtime);
 }
 
-static int add_quoted(const struct config *c, const char *file, unsigned line, const char *before,
-                      const char *name, const char *behind)
-{
-    char buffer[TEXT_LINE];
-    TEXT_ON(text, buffer);
-
-    text_str(&text, before);
-    text_quoted(&text, name, strlen(name));
-    text_str(&text, behind);
-    return problems_add(c->e->problems, file, line, buffer);
-}
-
 /* Append a file to be read, unless it is there: imports may go round in a circle. Takes path over. */
 static int add_file(struct config *c, char *path, const char *by, unsigned line)
 {
@@ -72,7 +60,8 @@ static int add_file(struct config *c, char *path, const char *by, unsigned line)
         c->files[c->count++] = path;
         return 0;
     }
-    r = add_quoted(c, by, line, "import of ", path, " is left out: 64 files are read, and no more");
+    r = problems_add_quoted(c->e->problems, by, line, "import of ", path,
+                            " is left out: 64 files are read, and no more");
     free(path);
     return r;
 }
@@ -116,7 +105,8 @@ static int import_one(struct config *c, const char *by, unsigned line, char *pat
         return add_file(c, path, by, line);
     *slash = '\0';
     if (strchr(path, '*'))
-        r = add_quoted(c, by, line, "an import with * in the folder ", path, " is left out");
+        r = problems_add_quoted(c->e->problems, by, line, "an import with * in the folder ", path,
+                                " is left out");
     else
         r = engine_each(c->e, *path ? path : "/", "", take_import, &import);
     free(path);
@@ -161,8 +151,7 @@ static int set_default(struct config *c, const char *name)
     return c->default_runtime ? 0 : -ENOMEM;
 }
 
-/* Before 2.0, which has version 3, a later file's section of a plugin replaces an earlier one's as a whole.
- */
+/* Before 2.0, which has version 3, a later file's section of a plugin replaces an earlier one's. */
 static int drop_earlier(struct config *c, const char *file, unsigned line)
 {
     bool dropped = false;
@@ -245,8 +234,8 @@ static int read_files(struct config *c)
         if (r == 0) {
             r = take_tree(c, i, tree);
             toml_free(tree);
-        } else if (i == 0 && (r == -ENOENT || r == -ENOTDIR)) {
-            r = 0;
+        } else if (i == 0) {
+            r = problems_add_unless_missing(c->e->problems, c->files[i], r);
         } else if (r != -ENOMEM) {
             r = problems_add_unread(c->e->problems, c->files[i], r);
         }

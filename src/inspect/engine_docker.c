@@ -155,8 +155,8 @@ int engine_docker(const struct engine_read *e)
     struct json_file file = {0};
     int r = json_file_read(e->root, path, &file, e->problems);
 
-    if (r < 0 && r != -EBADMSG && r != -ENOENT && r != -ENOTDIR && r != -ENOMEM)
-        r = problems_add_unread(e->problems, path, r);
+    if (r < 0 && r != -EBADMSG)
+        r = problems_add_unless_missing(e->problems, path, r);
     if (r != -ENOMEM)
         r = engine_docker_take(e, &file, path);
     json_file_deinit(&file);

@@ -124,8 +124,8 @@ static int find_variable(const struct root *root, const char *const *environment
         if (r == 0) {
             r = find_in(text, n, *environment, variable);
             free(text);
-        } else if (r != -ENOMEM) {
-            r = r == -ENOENT || r == -ENOTDIR ? 0 : problems_add_unread(problems, *environment, r);
+        } else {
+            r = problems_add_unless_missing(problems, *environment, r);
         }
     }
     return r;

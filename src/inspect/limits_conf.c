@@ -2,13 +2,13 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "inspect/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define MAX_PROBLEMS 20
 #define DEBIANS_SOFT 1024
 
 enum { DOMAIN, TYPE, ITEM, VALUE, FIELDS };
@@ -24,22 +24,14 @@ struct reader {
     const struct limits_user *user;
     struct limits_conf *conf;
     struct problems *problems;
-    size_t bad;
+    size_t told;
 };
 
 static int complain(struct reader *r, const char *before, const char *word, const char *behind)
 {
-    char buffer[TEXT_LINE];
-    TEXT_ON(text, buffer);
+    int wanted = problems_want_line(r->problems, r->file, r->line, &r->told);
 
-    if (r->bad++ > MAX_PROBLEMS)
-        return 0;
-    if (r->bad > MAX_PROBLEMS)
-        return problems_add(r->problems, r->file, r->line, "more lines like this follow");
-    text_str(&text, before);
-    text_quoted(&text, word, strlen(word));
-    text_str(&text, behind);
-    return problems_add(r->problems, r->file, r->line, buffer);
+    return wanted > 0 ? problems_add_quoted(r->problems, r->file, r->line, before, word, behind) : wanted;
 }
 
 /* MIN:MAX, :ONE or MIN: behind a mark of groups. */
@@ -204,39 +196,29 @@ static int take_fields(struct reader *r, char *const *field, size_t count)
     return rank == RANK_NONE ? 0 : take_nofile(r, field, rank);
 }
 
-static int take_line(struct reader *r, char *line)
+static int take_line(char *line, unsigned number, void *data)
 {
     static const char blanks[] = " \t\r\f\v";
+    struct reader *r = data;
     char *field[FIELDS] = {NULL}, *rest;
     size_t count = 0;
+    int e;
 
+    r->line = number;
     line[strcspn(line, "#")] = '\0';
     for (char *word = strtok_r(line, blanks, &rest); word && count < FIELDS;
          word = strtok_r(NULL, blanks, &rest))
         field[count++] = word;
-    return count == 0 ? 0 : take_fields(r, field, count);
+    e = count == 0 ? 0 : take_fields(r, field, count);
+    return e < 0 ? e : r->conf->exempt;
 }
 
 int limits_conf_take(const char *bytes, size_t n, const char *file, const struct limits_user *user,
                      struct limits_conf *conf, struct problems *problems)
 {
     struct reader reader = {.file = file, .user = user, .conf = conf, .problems = problems};
-    const char *at = bytes, *end = bytes + n;
-    int r = 0;
 
-    while (at < end && r == 0 && !conf->exempt) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        size_t length = (size_t)((line_end ? line_end : end) - at);
-        char *line = strndup(at, length);
-
-        if (!line)
-            return -ENOMEM;
-        reader.line++;
-        r = take_line(&reader, line);
-        free(line);
-        at += length + (line_end != NULL);
-    }
-    return r;
+    return lines_each(bytes, n, take_line, &reader);
 }
 
 static int take_file(const struct root *root, const char *path, const struct limits_user *user,
@@ -246,10 +228,8 @@ static int take_file(const struct root *root, const char *path, const struct lim
     size_t n;
     int r = root_read(root, path, &bytes, &n);
 
-    if (r == -ENOENT || r == -ENOTDIR || r == -ENOMEM)
-        return r == -ENOMEM ? r : 0;
     if (r < 0)
-        return problems_add_unread(problems, path, r);
+        return problems_add_unless_missing(problems, path, r);
     r = limits_conf_take(bytes, n, path, user, conf, problems);
     free(bytes);
     return r;
@@ -263,10 +243,8 @@ static int take_folder(const struct root *root, const struct limits_user *user, 
     size_t count;
     int r = root_names(root, folder, &names, &count);
 
-    if (r == -ENOENT || r == -ENOTDIR || r == -ENOMEM)
-        return r == -ENOMEM ? r : 0;
     if (r < 0)
-        return problems_add_unread(problems, folder, r);
+        return problems_add_unless_missing(problems, folder, r);
     for (size_t i = 0; i < count && r == 0 && !conf->exempt; i++) {
         size_t n = strlen(names[i]);
 

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "inspect/lines.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define MAX_PROBLEMS 20
 
 static const struct row {
     const char *name, *path; /* below /proc/sys */
@@ -32,7 +31,7 @@ struct reader {
     const struct row *row;
     struct sysctl *ret;
     struct problems *problems;
-    size_t bad;
+    size_t told;
 };
 
 const char *sysctl_text(enum sysctl_name name)
@@ -106,20 +105,15 @@ static int add(struct reader *r, bool pattern, const char *value)
 
 static int complain(struct reader *r, const char *line)
 {
-    char buffer[TEXT_LINE];
-    TEXT_ON(text, buffer);
+    int wanted = problems_want_line(r->problems, r->file, r->line, &r->told);
 
-    if (r->bad++ > MAX_PROBLEMS)
-        return 0;
-    if (r->bad > MAX_PROBLEMS)
-        return problems_add(r->problems, r->file, r->line, "more lines like this follow");
-    text_quoted(&text, line, strlen(line));
-    text_str(&text, " is no assignment (NAME = VALUE)");
-    return problems_add(r->problems, r->file, r->line, buffer);
+    if (wanted <= 0)
+        return wanted;
+    return problems_add_quoted(r->problems, r->file, r->line, "", line, " is no assignment (NAME = VALUE)");
 }
 
 /* "-NAME" alone keeps patterns off it; "-NAME = VALUE" is an assignment whose failure is not told. */
-static int take_line(struct reader *r, char *line)
+static int take_assignment(struct reader *r, char *line)
 {
     char *value = strchr(line, '='), *name;
     bool minus = *line == '-', pattern;
@@ -139,28 +133,21 @@ static int take_line(struct reader *r, char *line)
     return 0;
 }
 
+static int take_line(char *line, unsigned number, void *data)
+{
+    struct reader *r = data;
+
+    r->line = number;
+    line = strip(line);
+    return *line && *line != '#' && *line != ';' ? take_assignment(r, line) : 0;
+}
+
 int sysctl_take(const char *bytes, size_t n, const char *file, enum sysctl_name name, struct sysctl *ret,
                 struct problems *problems)
 {
     struct reader reader = {.file = file, .row = &rows[name], .ret = ret, .problems = problems};
-    const char *at = bytes, *end = bytes + n;
-    int r = 0;
 
-    while (at < end && r == 0) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        size_t length = (size_t)((line_end ? line_end : end) - at);
-        char *copy = strndup(at, length), *line;
-
-        if (!copy)
-            return -ENOMEM;
-        reader.line++;
-        line = strip(copy);
-        if (*line && *line != '#' && *line != ';')
-            r = take_line(&reader, line);
-        free(copy);
-        at += length + (line_end != NULL);
-    }
-    return r;
+    return lines_each(bytes, n, take_line, &reader);
 }
 
 static bool is_same_file(const struct root *root, const char *a, const char *b)
@@ -244,8 +231,7 @@ static int find_drop_ins(const struct root *root, struct drop_ins *list, struct 
 
         r = root_names(root, folders[i], &names, &count);
         if (r < 0) {
-            if (r != -ENOMEM)
-                r = r == -ENOENT || r == -ENOTDIR ? 0 : problems_add_unread(problems, folders[i], r);
+            r = problems_add_unless_missing(problems, folders[i], r);
             continue;
         }
         for (size_t j = 0; j < count && r == 0; j++)

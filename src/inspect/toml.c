@@ -8,16 +8,15 @@
 #include <string.h>
 
 /* Of a file: configurations have some hundreds of values, and the levels of a few tables. */
-#define MAX_NODES    10000
-#define MAX_DEPTH    32
-#define MAX_PROBLEMS 20
+#define MAX_NODES 10000
+#define MAX_DEPTH 32
 
 struct parser {
     struct toml_scan scan;
     struct toml_node *root, *table; /* where the next key goes; NULL: below a header that could not be read */
     const char *file;
     struct problems *problems;
-    size_t nodes, bad;
+    size_t nodes, told;
 };
 
 struct toml_node *toml_free(struct toml_node *node)
@@ -308,13 +307,12 @@ static int read_statement(struct parser *p)
 
 static int add_problem(struct parser *p, unsigned line, const char *why)
 {
+    int wanted = problems_want_line(p->problems, p->file, line, &p->told);
     char buffer[TEXT_LINE];
     TEXT_ON(text, buffer);
 
-    if (p->bad++ > MAX_PROBLEMS)
-        return 0;
-    if (p->bad > MAX_PROBLEMS)
-        return problems_add(p->problems, p->file, line, "more bad lines follow");
+    if (wanted <= 0)
+        return wanted;
     text_join(&text, "no TOML: ", why, NULL);
     return problems_add(p->problems, p->file, line, text.at);
 }
@@ -370,7 +368,7 @@ int toml_parse(const char *bytes, size_t n, const char *file, struct toml_node *
         r = read_statement(&p);
         if (r == -EBADMSG)
             r = recover(&p, &begin);
-        if (p.nodes == MAX_NODES && p.bad > 0)
+        if (p.nodes == MAX_NODES && p.told > 0)
             break;
     }
     if (r < 0)
