@@ -112,7 +112,8 @@ static int complain(struct reader *r, const char *line)
     return problems_add_quoted(r->problems, r->file, r->line, "", line, " is no assignment (NAME = VALUE)");
 }
 
-/* "-NAME" alone keeps patterns off it; "-NAME = VALUE" is an assignment whose failure is not told. */
+/* "-NAME" alone takes back what is set so far, and keeps patterns off it; "-NAME = VALUE" is an assignment
+ * whose failure is not told. */
 static int take_assignment(struct reader *r, char *line)
 {
     char *value = strchr(line, '='), *name;
@@ -129,7 +130,10 @@ static int take_assignment(struct reader *r, char *line)
         return 0;
     if (value)
         return add(r, pattern, strip(value));
-    r->ret->named = r->ret->named || !pattern;
+    if (!pattern) {
+        assignments_override(&r->ret->files);
+        r->ret->named = true;
+    }
     return 0;
 }
 
@@ -202,7 +206,8 @@ static int add_drop_in(struct drop_ins *list, const char *folder, const char *na
     size_t n = strlen(name), at = 0;
     char **larger;
 
-    if (n < 5 || strcmp(name + n - 5, ".conf") != 0)
+    /* systemd reads no hidden file. */
+    if (name[0] == '.' || n < 5 || strcmp(name + n - 5, ".conf") != 0)
         return 0;
     while (at < list->count && strcmp(name_of(list->path[at]), name) < 0)
         at++;

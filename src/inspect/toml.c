@@ -133,7 +133,7 @@ static int read_array(struct parser *p, struct toml_node *array, unsigned depth)
 {
     array->kind = TOML_ARRAY;
     for (;;) {
-        struct toml_node *element;
+        struct toml_node *element = NULL;
         int r;
 
         toml_scan_lines(&p->scan);
@@ -154,7 +154,7 @@ static int read_array(struct parser *p, struct toml_node *array, unsigned depth)
 /* One "key = value". What it began to add is taken away again when it is bad. */
 static int read_pair(struct parser *p, struct toml_node *table, unsigned depth)
 {
-    struct toml_node *node;
+    struct toml_node *node = NULL;
     char *key;
     int r = read_key(p, &table, &key);
 

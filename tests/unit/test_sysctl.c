@@ -49,6 +49,8 @@ START_TEST(patterns_leave_alone_what_has_its_line)
     assert_takes("fs.*_open = 3000\n", SYSCTL_NR_OPEN, 1, 3000);
     assert_takes("* = 3000\n", SYSCTL_NR_OPEN, 0, 0);
     assert_takes("-fs.nr_open\nfs.*_open = 3000\n", SYSCTL_NR_OPEN, 0, 0);
+    assert_takes("fs.nr_open=2000\nfs.*_open = 3000\n-fs.nr_open\n", SYSCTL_NR_OPEN, 0, 0);
+    assert_takes("-fs.nr_open\nfs.nr_open=2000\n", SYSCTL_NR_OPEN, 2, 2000);
 }
 END_TEST
 
@@ -123,6 +125,7 @@ START_TEST(folders_names_and_masks)
     put_text(&f, "/etc/sysctl.d/55-c.conf", "");
     assert_reads(&f, "/usr/lib/sysctl.d/50-a.conf", 1, 1000, 0);
     put_text(&f, "/etc/sysctl.d/99.txt", "fs.nr_open = 4000\n");
+    put_text(&f, "/etc/sysctl.d/.99.conf", "fs.nr_open = 4000\n");
     link_to(&f, "99.conf", "/etc/sysctl.d/99.conf");
     make_folder(&f, "/etc/sysctl.d/98.conf");
     assert_reads(&f, "/usr/lib/sysctl.d/50-a.conf", 1, 1000, 2);
