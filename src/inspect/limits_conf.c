@@ -59,12 +59,6 @@ static bool in_group(const struct limits_user *user, const char *name, uint64_t 
     return false;
 }
 
-/* Root on Debian, whom a line has to name. */
-static bool is_apart(const struct limits_user *user)
-{
-    return user->debian && user->uid == 0;
-}
-
 static enum rank rank_of_group(const struct limits_user *user, const char *name, enum range range,
                                uint64_t min, uint64_t max)
 {
@@ -78,7 +72,7 @@ static enum rank rank_of_group(const struct limits_user *user, const char *name,
     case RANGE_FROM: means = user->gid >= min; break;
     case RANGE_BAD: break;
     }
-    return means && !is_apart(user) ? RANK_GROUP : RANK_NONE;
+    return means ? RANK_GROUP : RANK_NONE;
 }
 
 /* Whom a line means; RANK_NONE: somebody else. */
@@ -90,7 +84,7 @@ static enum rank rank_of(const struct limits_user *user, const char *domain, enu
     if (*domain == '@')
         return rank_of_group(user, domain + 1, range, min, max);
     switch (range) {
-    case RANGE_NONE: return strcmp(domain, "*") == 0 && !is_apart(user) ? RANK_EVERYBODY : RANK_NONE;
+    case RANGE_NONE: return strcmp(domain, "*") == 0 ? RANK_EVERYBODY : RANK_NONE;
     case RANGE_ONE: return user->uid == max ? RANK_USER : RANK_NONE;
     case RANGE_BETWEEN: return user->uid >= min && user->uid <= max ? RANK_USER : RANK_NONE;
     case RANGE_FROM: return user->uid >= min ? RANK_USER : RANK_NONE;
@@ -173,6 +167,12 @@ static void exempt(struct limits_conf *conf)
         last->state = ASSIGNMENT_OVERRIDDEN;
 }
 
+/* Root on Debian, whom a line has to name, unless it exempts. */
+static bool is_apart(const struct limits_user *user, enum rank rank)
+{
+    return user->debian && user->uid == 0 && rank != RANK_USER;
+}
+
 static int take_fields(struct reader *r, char *const *field, size_t count)
 {
     uint64_t min, max;
@@ -193,7 +193,7 @@ static int take_fields(struct reader *r, char *const *field, size_t count)
     if (field[DOMAIN][0] == '%')
         return complain(r, "", field[DOMAIN],
                         " can't set nofile (% is for maxlogins); pam_limits skips the line");
-    return rank == RANK_NONE ? 0 : take_nofile(r, field, rank);
+    return rank == RANK_NONE || is_apart(r->user, rank) ? 0 : take_nofile(r, field, rank);
 }
 
 static int take_line(char *line, unsigned number, void *data)

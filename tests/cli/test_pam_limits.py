@@ -84,6 +84,7 @@ class BesidePam(support.Case):
 
     def test_exempt(self):
         self.assert_same("* - nofile 400\nanna -\n@batch -\n", "anna - nofile 200\njobs - nofile 210\n")
+        self.assert_same("root hard nofile 400\n", "@root -\n")
 
     def test_soft_above_hard(self):
         self.assert_same("* soft nofile 600\n* hard nofile 500\nroot soft nofile 400\nroot hard nofile 300\n")

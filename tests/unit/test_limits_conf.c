@@ -174,9 +174,13 @@ END_TEST
 START_TEST(root_on_debian)
 {
     struct limits_user root = {(char *)"root", 0, 0, roots_group, 1, true};
+    struct limits_conf conf;
 
     assert_takes("* soft nofile 1\n@root soft nofile 2\n", &root, 0, 0, 0, 0);
     assert_takes("* soft nofile 1\nroot soft nofile 3\n", &root, 2, 3, 0, 0);
+    conf = take("@root -\n", &root, 0);
+    ck_assert(conf.exempt);
+    limits_conf_deinit(&conf);
     root.debian = false;
     assert_takes("@root soft nofile 2\n* soft nofile 1\n", &root, 1, 2, 0, 0);
 }
