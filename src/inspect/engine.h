@@ -1,8 +1,8 @@
 /* What an engine's own configuration gives its containers. Where it gives nothing, they inherit the limit of
  * the engine (containerd, k3s: of its shim, which inherits it), except with podman, which then takes 1048576,
- * or the highest that it may set (podman-run(1), --ulimit). What sets the limit of one container alone
- * (`docker run
- * --ulimit`, a client of containerd) is in that container's own configuration: inspect/oci.h. */
+ * or the highest that it may set (podman-run(1), --ulimit); its unlimited is the highest that it may set,
+ * too. What sets the limit of one container alone (an option of docker run, a client of containerd) is in
+ * that container's own configuration: inspect/oci.h. */
 #ifndef FDFIT_INSPECT_ENGINE_H
 #define FDFIT_INSPECT_ENGINE_H
 
