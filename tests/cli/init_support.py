@@ -187,9 +187,9 @@ class Lines:
         return before + mark
 
     def rest(self):
-        """Everything up to the end of the file."""
-        end = time.monotonic() + PATIENCE
-        while self._more(end, "the end of the file"):
+        """Everything up to the end of the file. Hanging is when nothing comes any more: a long test on a slow machine
+        takes what it takes."""
+        while self._more(time.monotonic() + PATIENCE, "the end of the file"):
             pass
         text, self.text = self.text, b""
         return text.decode(errors="replace")
