@@ -59,7 +59,7 @@ static struct part behind(struct part p, size_t n)
 
 static bool keep(struct part p, char ret[CGROUP_NAME])
 {
-    if (p.n == 0 || p.n >= CGROUP_NAME)
+    if (p.n == 0 || p.n >= CGROUP_NAME || memchr(p.at, '\0', p.n))
         return false;
     memcpy(ret, p.at, p.n);
     ret[p.n] = '\0';
